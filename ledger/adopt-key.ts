@@ -1,20 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Database } from './drivers/database.js';
+import { createIdentity, readIdentity, type StoredIdentity } from './identity.js';
 import { type KeyPlace, LedgerKey } from './ledger-key.js';
 import { LedgerError } from './ledger-error.js';
-
-/** The identity of a ledger as its store holds it. */
-export interface StoredIdentity {
-  readonly id: string;
-  /** Identifies the key, which is never in the store. */
-  readonly check: Buffer;
-}
-
-/** @returns undefined if the store holds no ledger */
-export async function readIdentity(db: Database): Promise<StoredIdentity | undefined> {
-  const [row] = await db.query<StoredIdentity>('select id, key_check as check from ledger');
-  return row;
-}
 
 /**
  * Returns the ledger's id, and the key from the place where this process finds it. If the ledger is new and the place
@@ -34,11 +21,7 @@ export async function adoptKey(db: Database, place: KeyPlace): Promise<{ id: str
 async function makeLedger(db: Database, place: KeyPlace, found: LedgerKey | undefined): Promise<StoredIdentity> {
   const key = found ?? (await place.keep(LedgerKey.generate()));
   if (key === undefined) throw unwritableKey(place);
-  await db.query('insert into ledger (id, key_check) values ($1, $2) on conflict (singleton) do nothing', [
-    randomUUID(),
-    key.check,
-  ]);
-  return (await readIdentity(db))!;
+  return await createIdentity(db, key.check);
 }
 
 /** The error for a new ledger whose key cannot be stored. */

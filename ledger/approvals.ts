@@ -1,4 +1,6 @@
+import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
+import type { OperatorTexts } from './operator-texts.js';
 
 export interface Approval {
   readonly sink: string;
@@ -26,6 +28,18 @@ export async function approveSink(
   );
 }
 
+/** Ends the approvals of sinks that no longer observe, or that have another destination now. @param observing all others */
+export async function endApprovalsExcept(
+  tx: Queryable,
+  observing: readonly { readonly sinkId: number; readonly destination: string }[],
+): Promise<void> {
+  await tx.query(
+    `delete from approvals a where not exists (select 1 from unnest($1::int4[], $2::text[]) as n (sink_id, destination)
+       where n.sink_id = a.sink_id and n.destination = a.destination)`,
+    [observing.map(({ sinkId }) => sinkId), observing.map(({ destination }) => destination)],
+  );
+}
+
 export async function isApproved(ledger: Ledger, sinkId: number, destination: string): Promise<boolean> {
   const rows = await ledger.db.query('select 1 from approvals where sink_id = $1 and destination = $2', [
     sinkId,
@@ -33,6 +47,12 @@ export async function isApproved(ledger: Ledger, sinkId: number, destination: st
   ]);
   return rows.length > 0;
 }
+
+/** The reasons that operators gave for approvals. */
+export const approvalReasons: OperatorTexts = {
+  read: 'select distinct reason as text from approvals where reason is not null',
+  erase: 'update approvals set reason = null where reason = any($1::text[])',
+};
 
 export async function allApprovals(ledger: Ledger): Promise<Approval[]> {
   return await ledger.db.query<Approval>(

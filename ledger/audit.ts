@@ -1,4 +1,5 @@
 import type { Ledger } from './ledger.js';
+import { literal } from './sql-expressions.js';
 
 /** A requested action, recorded before it runs. It contains no text that a person has typed and no field of an item. */
 export interface RequestedAction {
@@ -61,6 +62,23 @@ export async function recordResult(
     status,
     requestId,
   ]);
+}
+
+/** Returns a script that records a restore of the store as carried out. @param restore.madeAt instant of the backup; null: not known */
+export function recordRestore({
+  by,
+  madeAt,
+  requestId,
+}: {
+  readonly by: string;
+  readonly madeAt: Date | null;
+  readonly requestId: string;
+}): string {
+  return `with asked as (
+  insert into audit (who, action, detail, request_id)
+    values (${literal(by)}, 'restore', json_build_object('madeAt', ${madeAt === null ? 'null' : literal(madeAt.toISOString())}), ${literal(requestId)})
+    returning number)
+insert into audit (asked, outcome, status, request_id) select number, 'done', 200, ${literal(requestId)} from asked;`;
 }
 
 /**

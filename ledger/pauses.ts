@@ -1,6 +1,8 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
+import type { OperatorTexts } from './operator-texts.js';
 import { raiseAsked, raiseAskedOfWorkspace } from './pigeonholes-asked.js';
+import { literal } from './sql-expressions.js';
 
 export type PauseScope = 'workspace' | 'pigeonhole' | 'sink' | 'import';
 
@@ -114,6 +116,43 @@ export async function pauseOfSink(
   if (pause === undefined || fingerprint === null) return pause;
   await liftChangedCredential(ledger, 'sink', name, fingerprint);
   return (await pausesOf(ledger, names))[0];
+}
+
+/** Lifts all pauses of something that has ended. */
+export async function endPausesOf(tx: Queryable, scope: PauseScope, name: string): Promise<void> {
+  await tx.query('delete from pauses where scope = $1 and name = $2', [scope, name]);
+}
+
+/** The reasons that operators gave for pauses. */
+export const pauseReasons: OperatorTexts = {
+  read: `select distinct detail as text from pauses where paused_by = 'person'`,
+  erase: `update pauses set detail = '(reason erased)' where paused_by = 'person' and detail = any($1::text[])`,
+};
+
+/**
+ * Returns a script that pauses every sink, and every import that is running, after a restore. An operator has to resume
+ * them.
+ * @param terms.sinks names of the sinks that are configured now, which the store may not know
+ */
+export function pauseRestored({
+  sinks,
+  cause,
+  sinkDetail,
+  importDetail,
+}: {
+  readonly sinks: readonly string[];
+  readonly cause: string;
+  readonly sinkDetail: string;
+  readonly importDetail: string;
+}): string {
+  return `insert into pauses (scope, name, paused_by, cause, detail)
+  select 'sink', name, 'cause', ${literal(cause)}, ${literal(sinkDetail)}
+  from (select name from sinks union select unnest(array[${sinks.map(literal).join(', ')}]::text[])) as s (name)
+  union all
+  select 'import', id::text, 'cause', ${literal(cause)}, ${literal(importDetail)}
+  from imports where state = 'running'
+  on conflict (scope, name, paused_by) do update
+    set cause = excluded.cause, detail = excluded.detail, fingerprint = null, actor = null, since = now();`;
 }
 
 /** Returns all pauses. */

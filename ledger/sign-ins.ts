@@ -24,36 +24,31 @@ interface SignIn {
 }
 
 /**
- * Processes the next changes of attendees: updates which attendee signed in as which registrant.
- * @returns hashes of the codes of registrants that the changes may concern; undefined if no change is left
+ * Processes the next changes of attendees after a position: updates which attendee signed in as which registrant.
+ * @returns hashes of the codes of registrants that the changes may concern, null if no change is left; and the sequence
+ *   up to which changes are processed now
  */
 export async function addSignIns(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-): Promise<readonly Buffer[] | undefined> {
-  const [list] = await tx.query<{ position: number }>('select position from registrant_lists where ref = $1', [
-    scope.ref,
-  ]);
-  const position = list?.position ?? scope.nextSequence - 1;
+  position: number,
+): Promise<{ readonly codes: readonly Buffer[] | null; readonly position: number }> {
   const end = Math.min(scope.nextSequence - 1, position + sequencesAtOnce);
   const changes = await tx.query<{ sequence: number; key: string }>(
     `select sequence, key from changes where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3
      order by sequence limit ${changesAtOnce}`,
     [scope.ref, position, end],
   );
-  await tx.query('update registrant_lists set position = $2 where ref = $1 and position < $2', [
-    scope.ref,
-    changes.length < changesAtOnce ? end : changes.at(-1)!.sequence,
-  ]);
-  if (changes.length === 0) return end < scope.nextSequence - 1 ? [] : undefined;
+  const next = changes.length < changesAtOnce ? end : changes.at(-1)!.sequence;
+  if (changes.length === 0) return { codes: end < scope.nextSequence - 1 ? [] : null, position: next };
   const attendees = await tx.query<AttendeeRow>(
     `select i.key::int8 as "attendeeId", i.payload from unnest($2::text[]) as n (key)
        cross join lateral (select key, payload, expired from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i
      where not i.expired -- the stored sign-in stays, because the record no longer shows it`,
     [scope.ref, [...new Set(changes.map(({ key }) => key))]],
   );
-  return await replaceSignIns(ledger, tx, scope, attendees);
+  return { codes: await replaceSignIns(ledger, tx, scope, attendees), position: next };
 }
 
 async function replaceSignIns(
@@ -115,6 +110,15 @@ export async function keepCodes(
       known.map(({ codeHash }) => codeHash),
       known.map(({ attendeeId }) => ledger.hash.subject(workspace, attendeeId, 'named')),
     ],
+  );
+}
+
+/** Deletes the sign-ins of the people that an erasure forgets. */
+export async function eraseSignIns(ledger: Ledger, erasure: number): Promise<void> {
+  await ledger.db.query(
+    `delete from sign_ins s using forgotten f join pigeonholes p on p.workspace = f.workspace
+     where f.erasure = $1 and s.ref = p.ref and s.subject = f.subject`,
+    [erasure],
   );
 }
 

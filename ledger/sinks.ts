@@ -1,5 +1,6 @@
 import type { Ledger } from './ledger.js';
 import type { Queryable } from './drivers/database.js';
+import { endApprovalsExcept } from './approvals.js';
 import { forgetObserved, lockObserved } from './lanes.js';
 import { dropObservations } from './observations.js';
 
@@ -46,10 +47,9 @@ export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSi
     const ids = new Map(rows.map(({ id, name }) => [name, id]));
     const observing = sinks.filter((sink) => sink.observing);
     const observingIds = observing.map(({ name }) => ids.get(name)!);
-    await tx.query(
-      `delete from approvals a where not exists (select 1 from unnest($1::int4[], $2::text[]) as n (sink_id, destination)
-         where n.sink_id = a.sink_id and n.destination = a.destination)`,
-      [observingIds, observing.map(({ destination }) => destination)],
+    await endApprovalsExcept(
+      tx,
+      observing.map(({ name, destination }) => ({ sinkId: ids.get(name)!, destination })),
     );
     await dropObservations(tx, observingIds);
     await forgetObserved(tx, observingIds);

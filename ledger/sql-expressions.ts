@@ -19,6 +19,11 @@ export function readableJson(json: string): string {
     else ${json} end)`;
 }
 
+/** Returns a text as an SQL literal, for scripts that `psql` runs. Statements use parameters instead. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
 /**
  * If an import in the state `staging` makes no progress for this long, it counts as abandoned: its process ended, or
  * its caller gave up.

@@ -10,7 +10,7 @@ import { namesOfSinksInUse } from '../ledger/sinks.js';
 import { sequencesOf } from './erase-items.js';
 import { recordHolders } from './held-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
-import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';
+import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from './without-forgotten.js';
 
 /** Maximum number of items that one transaction rewrites. */
 const itemsAtOnce = 200;

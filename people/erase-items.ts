@@ -5,6 +5,7 @@ import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } fr
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
+import { noteNoLongerMissing } from '../ledger/missing.js';
 import { namesOfSinksInUse } from '../ledger/sinks.js';
 import { supersedeErased } from '../ledger/deliveries.js';
 import { reopenLaneReceipts } from './erasure-states.js';
@@ -98,11 +99,7 @@ export async function eraseItems(
     await dropSnapshots(tx, ref, sequences);
     await eraseItemData(tx, ref, removals);
     await insertNextChanges(tx, ref, removals);
-    await tx.query(
-      `delete from missing m using unnest($2::text[], $3::text[]) as n (list, key)
-       where m.ref = $1 and m.list = n.list and m.key = n.key`,
-      [ref, rows.map(({ list }) => list), rows.map(({ key }) => key)],
-    );
+    await noteNoLongerMissing(tx, ref, rows);
     return await namesOfSinksInUse(tx);
   });
 }

@@ -2,6 +2,7 @@ import { unlinkTombstones } from '../ledger/items/remove-items.js';
 import { forgetDigestsOf } from '../ledger/pages.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { OperatorTexts } from '../ledger/operator-texts.js';
 import type { Receipt, ErasureNames } from './erasures.js';
 import { dropHolders, isLeft } from './held-items.js';
 
@@ -54,6 +55,12 @@ export async function noteCleared(ledger: Ledger, erasure: number): Promise<void
     [erasure],
   );
 }
+
+/** The reasons that operators gave for erasures. */
+export const erasureReasons: OperatorTexts = {
+  read: 'select distinct reason as text from erasures where reason is not null',
+  erase: 'update erasures set reason = null where reason = any($1::text[])',
+};
 
 /**
  * Ends an erasure after every place has answered. Deletes the list of items that the sinks held. The person stays
@@ -109,6 +116,40 @@ export async function liftErasure(ledger: Ledger, erasure: number): Promise<bool
     const codes = await tx.query('delete from forgotten_codes where erasure = $1 returning code_hash', [erasure]);
     return people.length + codes.length > 0;
   });
+}
+
+/**
+ * Forgets attendees who use a forgotten code. The erasure was requested before the ledger knew their ids, so it is
+ * resumed to find the items that were stored under the ids since.
+ * @param holders the subjects of these attendees, with the hashes of their codes
+ */
+export async function forgetHolders(
+  tx: Queryable,
+  { workspace, ref }: { readonly workspace: string; readonly ref: number },
+  holders: readonly { readonly codeHash: Buffer; readonly subject: Buffer }[],
+): Promise<void> {
+  await tx.query(
+    `with found as (
+       insert into forgotten (erasure, workspace, subject)
+       select f.erasure, $1, n.subject from unnest($3::bytea[], $4::bytea[]) as n (code_hash, subject)
+         join forgotten_codes f on f.ref = $2 and f.code_hash = n.code_hash
+       on conflict (workspace, subject) do nothing returning erasure
+     ) update erasures set ended_at = null where number in (select erasure from found)`,
+    [workspace, ref, holders.map(({ codeHash }) => codeHash), holders.map(({ subject }) => subject)],
+  );
+}
+
+/** Resumes the erasures of these people, because the ledger has found more of their data. */
+export async function resumeErasuresOf(
+  tx: Queryable,
+  workspace: string,
+  subjects: readonly Uint8Array[],
+): Promise<void> {
+  await tx.query(
+    `update erasures set ended_at = null
+     where number in (select erasure from forgotten where workspace = $1 and subject = any($2::bytea[]))`,
+    [workspace, subjects],
+  );
 }
 
 interface ErasureRequest {

@@ -1,6 +1,7 @@
 import { chunksOf } from '../base/grouping.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/items/next-changes.js';
+import { noteNoLongerMissing } from '../ledger/missing.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/items/compare-items.js';
 import { markSessionsGone } from '../ledger/streams-gone.js';
@@ -48,11 +49,7 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
     ),
     storeTombstones(tx, scope, deletions, at),
     insertNextChanges(tx, scope.ref, deletions),
-    tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
-      scope.ref,
-      scope.list,
-      gone,
-    ]),
+    noteNoLongerMissing(tx, scope.ref, rows),
   ]);
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);

@@ -1,6 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from '../ledger/missing-evidence.js';
+import { endHold, holdMissing } from '../ledger/missing.js';
 import { deleteItems } from './delete-items.js';
 import { namesOfSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/items/write-changes.js';
@@ -80,16 +81,14 @@ async function lossesOf(tx: Queryable, { ref }: PageScope, limits: DeletionLimit
 }
 
 async function hold(tx: Queryable, scope: PageScope, keys: readonly string[]): Promise<void> {
-  await tx.query(
-    `with added as (
-       insert into holds (ref, list, items, of_items)
-       select $1, $2, $3, count(*) + coalesce((select items from recent_deletions where ref = $1 and list = $2
-         and since >= clock_timestamp() - $5 * interval '1 millisecond'), 0)
-       from items where ref = $1 and list = $2 and payload is not null returning id)
-     update missing m set state = 'held', hold = added.id from added
-     where m.ref = $1 and m.list = $2 and m.key = any($4::text[])`,
-    [scope.ref, scope.list, keys.length, keys, countedForMs],
+  const [added] = await tx.query<{ id: number }>(
+    `insert into holds (ref, list, items, of_items)
+     select $1, $2, $3, count(*) + coalesce((select items from recent_deletions where ref = $1 and list = $2
+       and since >= clock_timestamp() - $4 * interval '1 millisecond'), 0)
+     from items where ref = $1 and list = $2 and payload is not null returning id`,
+    [scope.ref, scope.list, keys.length, countedForMs],
   );
+  await holdMissing(tx, scope, keys, added!.id);
 }
 
 /** A set of deletions that waits for an operator's decision. */
@@ -155,13 +154,7 @@ export async function decideHold(
     );
     if (place === undefined) return undefined;
     await tx.query('update holds set decision = $2, decided_at = clock_timestamp() where id = $1', [holdId, decision]);
-    const rows = await tx.query<{ key: string }>(
-      decision === 'rejected'
-        ? `update missing set state = 'kept' where hold = $1 and state = 'held' returning key`
-        : `delete from missing where hold = $1 and state = 'held' returning key`,
-      [holdId],
-    );
-    const keys = rows.map(({ key }) => key);
+    const keys = await endHold(tx, holdId, decision);
     if (decision === 'rejected') return { items: keys.length, woken: [] };
     const items = await deleteItems(tx, place, keys, place.foundAt);
     if (items === 0) return { items, woken: [] };

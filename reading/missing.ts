@@ -8,6 +8,14 @@ import {
   type StreamDeletionLimits,
 } from '../ledger/missing-evidence.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
+import {
+  confirmMissing,
+  countSteadyWalk,
+  noteFoundExcept,
+  noteLookUp,
+  noteMissing,
+  noteProved,
+} from '../ledger/missing.js';
 import { type Absence, deleteOrHold } from './holds.js';
 import type { StreamLease } from '../ledger/streams.js';
 import { sweepAgain, sweepOtherLists, sweepOtherStreams } from '../ledger/streams-due.js';
@@ -43,27 +51,22 @@ export async function settleMissing(
   const showsPlace = new Set(
     keys.filter((key) => isProof && lacksBetweenNeighbours(Number(key), pages, isId(key) ? walk.direction : 'mixed')),
   );
-  await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
-  if (keys.length === 0) return 0;
-  const rows = await tx.query<{ key: string; walks: number; since: Date; lacked_at: Date | null; state: string }>(
-    `insert into missing (ref, list, key, stream_id, since, walks, evident_at)
-     select $1, $2, n.key, $3, $4, n.between::int, $7 from unnest($5::text[], $6::boolean[]) as n (key, between)
-     on conflict (ref, list, key) do update set walks = missing.walks + excluded.walks, stream_id = excluded.stream_id
-     returning key, walks, since, lacked_at, state`,
-    [
-      lease.ref,
-      lease.list,
-      lease.streamId,
-      walk.firstAt,
-      keys,
-      keys.map((key) => showsPlace.has(key)),
-      options.endedAt,
-    ],
+  const rows = await noteMissing(
+    tx,
+    lease,
+    keys.map((key) => ({ key, between: showsPlace.has(key) })),
+    { firstAt: walk.firstAt, endedAt: options.endedAt },
   );
+  if (rows.length === 0) return 0;
   if (!isProof) return 0;
   const firstAt = walk.firstAt!.getTime();
   const lacksMore = rows.some(({ since }) => since.getTime() === firstAt);
-  const steadyWalks = lacksMore ? new Map<string, number>() : await countSteadyWalk(tx, lease, walk, keys);
+  // A walk that lacks no more items than the walk before is steady (`isProvedMissing`), unless it showed an item twice:
+  // while rows change their places, a walk that shows one twice may overlook another.
+  const allowsTwice = !keys.every(isId);
+  const steadyWalks = lacksMore
+    ? new Map<string, number>()
+    : await countSteadyWalk(tx, lease, { pages: walk.pages, allowsTwice });
   const proved = rows.filter(
     (row) =>
       row.state === 'open' &&
@@ -83,36 +86,13 @@ export async function settleMissing(
 }
 
 /**
- * Counts a walk that lacks no more items than the walk before as steady (`isProvedMissing`), unless it showed an item
- * twice: while rows change their places, a walk that shows one twice may overlook another. In a list without ids, equal
- * keys are different rows.
- * @returns the number of steady walks by key
- */
-async function countSteadyWalk(
-  tx: Queryable,
-  lease: StreamLease,
-  { pages }: OpenWalk,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await tx.query<{ key: string; walks: number }>(
-    `update missing set steady_walks = steady_walks + 1
-     where stream_id = $1 and state = 'open' and ($3::boolean or not exists (
-       select 1 from pages p cross join lateral unnest(p.keys) as u (key)
-       where p.stream_id = $1 and p.ordinal < $2 group by u.key having count(*) > 1))
-     returning key, steady_walks as walks`,
-    [lease.streamId, pages, !keys.every(isId)],
-  );
-  return new Map(rows.map(({ key, walks }) => [key, walks]));
-}
-
-/**
  * Deletes the rows of `missing` whose items the walk showed. Adds no rows, because it is called after walks that cannot
  * prove a deletion.
  */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
-  await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
+  await noteFoundExcept(tx, lease, keys);
 }
 
 /**
@@ -205,14 +185,7 @@ async function confirmedKeys(
   // have been sent too few rows.
   const doubtMs = confirmAfterMs(limits, lost, items);
   const doubtfulUntil = lostFrom !== null && doubtMs > 0 ? new Date(lostFrom.getTime() + doubtMs) : null;
-  const rows = await tx.query<{ key: string; confirmed: boolean }>(
-    `update missing set confirm_at =
-       greatest(coalesce(confirm_at, $6::timestamptz), evident_at + $5 * interval '1 millisecond')
-     where ref = $1 and list = $2 and key = any($3::text[])
-     returning key, since < $4 and confirm_at <= $4 as confirmed`,
-    [lease.ref, lease.list, keys, at, waitMs, doubtfulUntil],
-  );
-  return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
+  return await confirmMissing(tx, lease, { keys, at }, { waitMs, doubtfulUntil });
 }
 
 /**
@@ -249,22 +222,9 @@ async function waitingForOtherStreams(
   keys: readonly string[],
   at: Date,
 ): Promise<Set<string>> {
-  const waiting = await tx.query<{ key: string; lacked_at: Date }>(
-    `with marked as (
-       update missing set lacked_at = coalesce(lacked_at, $4)
-       where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
-     others as (
-       -- a sweep of another stream does not count if items of that stream went missing in it: the service may
-       -- have left out rows
-       select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
-         and x.since >= s.swept_from) then swept_from end as swept_from
-       from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
-     select key, lacked_at from marked m where exists (
-       select 1 from others o where m.lacked_at >= $4 or o.swept_from is null or o.swept_from <= m.lacked_at)`,
-    [lease.ref, lease.list, lease.streamId, at, keys],
-  );
+  const waiting = await noteProved(tx, lease, { keys, at });
   if (waiting.length > 0) {
-    const lackedAt = new Date(Math.max(...waiting.map((row) => row.lacked_at.getTime())));
+    const lackedAt = new Date(Math.max(...waiting.map((row) => row.lackedAt.getTime())));
     await sweepOtherStreams(tx, lease, lackedAt);
     await sweepAgain(tx, lease.streamId, walkAgainMs);
   }
@@ -337,15 +297,7 @@ export async function storeLookUp(
   limits: StreamDeletionLimits,
 ): Promise<number> {
   const { tx, lease } = write;
-  await tx.query(
-    'update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])',
-    [lease.ref, lease.list, result.requested],
-  );
-  await tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
-    lease.ref,
-    lease.list,
-    result.found,
-  ]);
+  await noteLookUp(tx, lease, result);
   return await removeProved(write, { keys: result.gone, at: result.at }, limits);
 }
 

@@ -6,7 +6,7 @@ import { reviewLater, reviewVisibility } from '../ledger/review-visibility.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
-import { withoutForgotten } from '../ledger/without-forgotten.js';
+import { withoutForgotten } from '../people/without-forgotten.js';
 import { type Source, writeChanges } from '../ledger/items/write-changes.js';
 import { type DoubtfulPage, settleDoubt } from './doubt.js';
 import { endIfLast, rememberPage, type WalkEnd } from './end-walk.js';

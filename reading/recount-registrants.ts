@@ -12,7 +12,7 @@ import {
 import { type Recount, storeDerived, type StoredRow } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
-import type { PageWrite } from '../ledger/items/write-changes.js';
+import type { PageScope, PageWrite } from '../ledger/items/write-changes.js';
 import { codeStatus } from '../ledger/sql-expressions.js';
 
 /**
@@ -43,7 +43,7 @@ export async function recountRegistrants(
     await followRules(tx, ref, rules);
     const scope = { ...place, list: registrantsList, streamId: 0 }; // a computed list is not read from the service, so it has no stream
     // Attendees first, so that a settled import row is reported together with its sign-in.
-    const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
+    const codes = (await nextSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants({ ledger, tx, scope }, codes, rules);
     return { more: true, woken: changed ? sinks : [] };
   });
@@ -71,6 +71,16 @@ async function followRules(tx: Queryable, ref: number, rules: string): Promise<v
     [ref, listRules(rules)],
   );
   if (changed.length > 0) await restartPasses(tx, ref);
+}
+
+/** Processes the next changes of attendees. @returns as `addSignIns`; null if no change is left */
+async function nextSignIns(ledger: Ledger, tx: Queryable, scope: PageScope): Promise<readonly Buffer[] | null> {
+  const [list] = await tx.query<{ position: number }>('select position from registrant_lists where ref = $1', [
+    scope.ref,
+  ]);
+  const { codes, position } = await addSignIns(ledger, tx, scope, list!.position);
+  await tx.query('update registrant_lists set position = $2 where ref = $1 and position < $2', [scope.ref, position]);
+  return codes;
 }
 
 /**

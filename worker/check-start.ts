@@ -10,7 +10,7 @@ import { lockFolder, refuseUnwritable } from '../ledger/drivers/folder-lock.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { KeyedHash } from '../ledger/keyed-hash.js';
-import { refuseOtherCluster } from '../ledger/ledger.js';
+import { refuseOtherCluster } from '../ledger/identity.js';
 import { refuseUnmigratable } from '../ledger/migrate.js';
 import { documentOf } from '../operations/editions.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';

@@ -2,7 +2,8 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config/config.js';
 import { TemporalUnreachableError } from './failure-kind.js';
-import { type Ledger, bindCluster } from '../ledger/ledger.js';
+import { bindCluster } from '../ledger/identity.js';
+import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 
 /** Both connections of a worker process. The caller closes them. */

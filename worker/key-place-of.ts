@@ -3,7 +3,8 @@ import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile, LedgerKey } from '../ledger/ledger-key.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { missingKey, otherKey, readIdentity, unwritableKey } from '../ledger/adopt-key.js';
+import { missingKey, otherKey, unwritableKey } from '../ledger/adopt-key.js';
+import { readIdentity } from '../ledger/identity.js';
 
 export { type LedgerKey, readKeyFile };
 

@@ -9,7 +9,7 @@ import { ledgerKeyFile, readKeyFile, writeKeyFile, type LedgerKey } from '../../
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from './restore-store.js';
 import { type ErasureList, takeOverErasures, readErasureList } from '../../people/erasure-list.js';
-import { readIdentity } from '../../ledger/adopt-key.js';
+import { readIdentity } from '../../ledger/identity.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
 import { type BackupFacts, factsFile, readBackupFacts, runTar } from './backup-store.js';

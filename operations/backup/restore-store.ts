@@ -3,10 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config/config.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
+import { recordRestore } from '../../ledger/audit.js';
 import { takeOverRestoredLanes } from '../../ledger/lanes.js';
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate } from '../../ledger/migrate.js';
-import { readIdentity } from '../../ledger/adopt-key.js';
+import { pauseRestored } from '../../ledger/pauses.js';
+import { readIdentity } from '../../ledger/identity.js';
 import { type ErasureList, takeOverErasures } from '../../people/erasure-list.js';
 import { BackupError } from './backup-error.js';
 import { z } from '@hono/zod-openapi';
@@ -111,27 +113,11 @@ export function markRestored({ madeAt, sinks, by, requestId }: RestoredFrom): st
   const since = madeAt === null ? 'a backup' : `the backup of ${madeAt.toISOString()}`;
   const sinkDetail = `the store was restored from ${since}: what was delivered later would go out again; check the backlog and "pigeonpost preview", then resume`;
   const importDetail = `the store was restored from ${since}: rows created later would be sent again; compare with the service, then resume or cancel`;
-  const names = `array[${sinks.map(literal).join(', ')}]::text[]`;
   return `
-insert into pauses (scope, name, paused_by, cause, detail)
-  select 'sink', name, 'cause', ${literal(restoredCause)}, ${literal(sinkDetail)}
-  from (select name from sinks union select unnest(${names})) as s (name)
-  union all
-  select 'import', id::text, 'cause', ${literal(restoredCause)}, ${literal(importDetail)}
-  from imports where state = 'running'
-  on conflict (scope, name, paused_by) do update
-    set cause = excluded.cause, detail = excluded.detail, fingerprint = null, actor = null, since = now();
+${pauseRestored({ sinks, cause: restoredCause, sinkDetail, importDetail })}
 ${takeOverRestoredLanes}
-with asked as (
-  insert into audit (who, action, detail, request_id)
-    values (${literal(by)}, 'restore', json_build_object('madeAt', ${madeAt === null ? 'null' : literal(madeAt.toISOString())}), ${literal(requestId)})
-    returning number)
-insert into audit (asked, outcome, status, request_id) select number, 'done', 200, ${literal(requestId)} from asked;
+${recordRestore({ by, madeAt, requestId })}
 `;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
 
 const hash = z.string().regex(/^(?:[0-9a-f]{2}){16,64}$/);

@@ -1,10 +1,11 @@
-import { storeErased, unlinkTombstonesOf } from './items/remove-items.js';
+import { storeErased, unlinkTombstonesOf } from '../ledger/items/remove-items.js';
 import { questionLists } from '../base/list-names.js';
-import type { Queryable } from './drivers/database.js';
-import { hashedForm, type Fields } from './item-form.js';
-import type { Ledger } from './ledger.js';
-import type { DifferingItem } from './items/compare-items.js';
-import type { PageScope } from './items/write-changes.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { hashedForm, type Fields } from '../ledger/item-form.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { DifferingItem } from '../ledger/items/compare-items.js';
+import type { PageScope } from '../ledger/items/write-changes.js';
+import { forgetHolders, resumeErasuresOf } from './erasure-states.js';
 
 type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 
@@ -71,10 +72,7 @@ async function withoutItemsOfForgotten(
   return differingItems.filter((each) => !isTheirs(each));
 }
 
-/**
- * Marks attendees who use a forgotten code as forgotten. Their erasure was requested before the ledger knew their id,
- * so it is resumed to find the items that were stored under the id since.
- */
+/** Forgets attendees who use a forgotten code. */
 async function forgetAttendeesWithCodes(
   ledger: Ledger,
   tx: Queryable,
@@ -94,15 +92,7 @@ async function forgetAttendeesWithCodes(
       subject: ledger.hash.subject(workspace, attendeeId, purpose),
     })),
   );
-  await tx.query(
-    `with found as (
-       insert into forgotten (erasure, workspace, subject)
-       select f.erasure, $1, n.subject from unnest($3::bytea[], $4::bytea[]) as n (code_hash, subject)
-         join forgotten_codes f on f.ref = $2 and f.code_hash = n.code_hash
-       on conflict (workspace, subject) do nothing returning erasure
-     ) update erasures set ended_at = null where number in (select erasure from found)`,
-    [workspace, ref, subjects.map(({ codeHash }) => codeHash), subjects.map(({ subject }) => subject)],
-  );
+  await forgetHolders(tx, { workspace, ref }, subjects);
 }
 
 /**
@@ -112,21 +102,26 @@ async function forgetAttendeesWithCodes(
  */
 async function storeQuestionKeys(
   tx: Queryable,
-  { ref, list, streamId }: PagePlace,
+  { workspace, ref, list, streamId }: PagePlace,
   questions: readonly { readonly key: string; readonly subject: Buffer }[],
 ): Promise<void> {
   if (questions.length === 0) return;
   const keys = questions.map(({ key }) => key);
-  const subjects = questions.map(({ subject }) => subject);
   await storeErased(tx, { ref, list, streamId }, questions);
-  await tx.query(
-    `update erasures set ended_at = null where number in (select f.erasure from forgotten f
-       join pigeonholes p on p.workspace = f.workspace where p.ref = $1 and f.subject = any($2::bytea[]))
-       and exists (select 1 from items i cross join unnest($3::text[]) as n (key)
-         where i.ref = $1 and i.list = any($4::text[]) and i.payload is not null
-           and position('"question":{"content"' in i.payload::text) > 0 and position('"id":' || n.key in i.payload::text) > 0)`,
-    [ref, subjects, keys, listsWithQuestions],
+  const [repeating] = await tx.query(
+    `select 1 from items i cross join unnest($2::text[]) as n (key)
+     where i.ref = $1 and i.list = any($3::text[]) and i.payload is not null
+       and position('"question":{"content"' in i.payload::text) > 0 and position('"id":' || n.key in i.payload::text) > 0
+     limit 1`,
+    [ref, keys, listsWithQuestions],
   );
+  if (repeating !== undefined) {
+    await resumeErasuresOf(
+      tx,
+      workspace,
+      questions.map(({ subject }) => subject),
+    );
+  }
   // An erasure that is not finished needs the subject to find the question; a finished one removes it (`endErasure`).
   await unlinkTombstonesOf(tx, { ref, list }, keys);
 }
