@@ -1,4 +1,4 @@
-import { firstChunkSize } from '../importing/staging.js';
+import { firstChunkSize } from '../ledger/imports/imports.js';
 import { type Bench, type BenchOptions, median, type Run } from './report.js';
 import type { ImportMeasurement, ImportTask } from './imports/main.js';
 import { onlyAttendees } from './processes/load-attendees.js';

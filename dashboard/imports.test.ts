@@ -16,7 +16,7 @@ import {
   withProgress,
 } from './imports.js';
 import { rowsToCheck } from '../base/words.js';
-import { rowOutcomes } from '../importing/row-states.js';
+import { rowOutcomes } from '../base/row-outcomes.js';
 
 function queryOf(form: Partial<ImportForm>, content?: string): Record<string, string> {
   const query = uploadQuery({ ...emptyForm, pigeonhole: 'acme/101', ...form }, 'people.csv', content);

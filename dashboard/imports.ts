@@ -1,5 +1,5 @@
 import type { ImportCheck, ImportCounts, ImportTarget, SavedMapping } from '../importing/desk/import-views.js';
-import type { RowOutcome } from '../importing/row-states.js';
+import type { RowOutcome } from '../base/row-outcomes.js';
 
 /** Options of an import in the form. An empty text means that the option is not set. */
 export interface ImportForm {

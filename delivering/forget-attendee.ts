@@ -19,6 +19,7 @@ import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../le
 import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../base/lease.js';
 import { LaneHold } from './lane-hold.js';
+import { replayReasons } from './replays.js';
 import { isApproved } from '../ledger/approvals.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
@@ -44,7 +45,7 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   }
   // Runs before the items are erased, because the names to search for in operators' texts come from the person's
   // records.
-  if (erasure.names !== null) await eraseReasons(deps.ledger, erasure.names);
+  if (erasure.names !== null) await eraseReasons(deps.ledger, erasure.names, [replayReasons]);
   let items = erasure.names === null ? 0 : await eraseFromItems(deps, erasure);
   const own = await clearLedger(deps, erasure);
   const sinks = await eraseFromSinks(deps, erasure, signal);

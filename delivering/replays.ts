@@ -1,5 +1,6 @@
 import { groupBy } from '../base/grouping.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { OperatorTexts } from '../ledger/operator-texts.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { byOrder } from '../ledger/sql-expressions.js';
 import { markFilling, type LaneLease } from '../ledger/lanes.js';
@@ -16,6 +17,12 @@ import {
   toCandidates,
   withoutDelivery,
 } from './candidates.js';
+
+/** The reasons that operators gave for replays. */
+export const replayReasons: OperatorTexts = {
+  read: 'select distinct reason as text from replays where reason is not null',
+  erase: 'update replays set reason = null where reason = any($1::text[])',
+};
 
 export interface ReplayRequest {
   /** UUID chosen by the requester, so that a repeated request is one replay; part of each emitted change envelope. */

@@ -1,7 +1,8 @@
-import { type ImportLease, takeImport, unsettledChunks, whatIsLeft } from './sending/chunks.js';
+import { type ImportLease, takeImport } from '../ledger/imports/imports.js';
+import { unsettledChunks, whatIsLeft } from '../ledger/imports/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from './sending/end-import.js';
 import { type ImportStatus, readImportStatus } from './read-import.js';
-import { readRefusalBehavior } from './sending/settle-chunk.js';
+import { readRefusalBehavior } from '../ledger/workspaces.js';
 import { resume } from '../ledger/pauses.js';
 import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';

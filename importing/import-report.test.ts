@@ -4,7 +4,7 @@ import { codesCsv, reportCsv } from './import-report.js';
 import { guessMapping } from './files/column-mapping.js';
 import { openRegistrantFile } from './files/open-registrant-file.js';
 import { inChunks } from './files/open-registrant-file.test-kit.js';
-import type { ReportRow } from './row-states.js';
+import type { ReportRow } from './import-report.js';
 import { RowCheck } from './files/row-check.js';
 import { asWritten, spreadsheetSafe } from './files/table.js';
 

@@ -1,9 +1,24 @@
 import type { Ledger } from '../ledger/ledger.js';
-import type { ReportRow, RowOutcome } from './row-states.js';
+import type { RowOutcome } from '../base/row-outcomes.js';
 import { codeProperty, reportColumns } from './files/column-mapping.js';
 import { byteOrderMark, csvLine, isUnnamed } from './files/table.js';
 import type { SendableRow } from './files/registrant-file.js';
 import type { ImportProblem } from './desk/import-views.js';
+
+export interface ReportRow {
+  /** Row number as in a spreadsheet; 1 is the header. */
+  readonly row: number;
+  /** The values that were, or would have been, sent, by field. */
+  readonly profile: Readonly<Record<string, string>>;
+  readonly outcome: RowOutcome;
+  /** The field of the problem, as the service or the file names it. */
+  readonly field: string | null;
+  /** The service's message, or the problems of the file. May quote the row, because it is for the owner of the file. */
+  readonly message: string | null;
+  readonly requestId: string | null;
+  /** Whether the row has a problem that its text does not show, see `codesLostInText`. */
+  readonly needsMark?: boolean;
+}
 
 /** A stored row. `profile` is as sent, or as read if the row is invalid; keys in canonical order. */
 export interface StoredReportRow extends ReportRow {

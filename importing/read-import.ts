@@ -1,7 +1,7 @@
 import { sumOf } from '../base/words.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type Pause, pausesOf } from '../ledger/pauses.js';
-import { type RowOutcome, rowOutcomes } from './row-states.js';
+import { type RowOutcome, rowOutcomes } from '../base/row-outcomes.js';
 
 export interface ImportProgress {
   readonly number: number;
@@ -246,19 +246,6 @@ export async function endedImports(
 export async function importIdOf(ledger: Ledger, number: number): Promise<string | undefined> {
   const [row] = await ledger.db.query<{ id: string }>('select id from imports where number = $1', [number]);
   return row?.id;
-}
-
-/**
- * Requests the cancellation of an import; requests in progress are settled first. An import whose file is still being
- * read ends without a request once the file is read. @returns false if it has ended
- */
-export async function requestCancellation(ledger: Ledger, id: string, by: string | null): Promise<boolean> {
-  const rows = await ledger.db.query(
-    `update imports set cancel_asked_at = coalesce(cancel_asked_at, now()), cancel_asked_by = coalesce(cancel_asked_by, $2)
-     where id = $1 and state in ('staging', 'running') returning number`,
-    [id, by],
-  );
-  return rows.length > 0;
 }
 
 /** Returns the imports that need a running workflow. */

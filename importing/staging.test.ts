@@ -5,7 +5,8 @@ import type { Database } from '../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { refOf } from '../ledger/pigeonholes.js';
-import { beginImport, startImport, stageAll, type StagedRow } from './staging.js';
+import { beginImport, startImport } from '../ledger/imports/imports.js';
+import { stageAll, type StagedRow } from './staging.js';
 
 const databases = useBothDatabases();
 

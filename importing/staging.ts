@@ -6,15 +6,13 @@ import { forgottenCodes } from '../people/erase-registrants.js';
 import {
   claimHeldCodes,
   claimWhileStaging,
-  deleteStagedRows,
   type HashedRow,
   storeInvalidRows,
   whileStaging,
-} from './row-states.js';
+} from '../ledger/imports/rows.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { ImportProblem } from './desk/import-views.js';
-import { abandonedAfterMs } from '../ledger/sql-expressions.js';
 
 export type RowToSend = Pick<SendableRow, 'row' | 'profile'>;
 /** A row with problems: stored for the report, never sent. */
@@ -160,95 +158,4 @@ export async function stageAll(
   }
   if (failures.length > 0) throw failures[0];
   return staged;
-}
-
-/**
- * Registrants per request until the service shows that it accepts fewer. At 200 to 300 bytes a row, the body has 300
- * kB, a third of the megabyte that gateways often allow. 20,000 registrants take 20 requests. If the service accepts
- * only 500, each workspace loses one refused request. With more rows, the body would come close to a megabyte, and
- * finding a bad row that a refusal does not name would take more than 12 requests.
- */
-export const firstChunkSize = 1000;
-
-interface NewImport {
-  /** UUID, chosen by the caller. */
-  readonly id: string;
-  readonly ref: number;
-  /** The file's name without a folder. */
-  readonly file: string;
-  /** The mapping of columns, as the caller describes it. */
-  readonly mapping: object;
-  readonly requestedBy: string | null;
-  /** Id of the named token of the request; absent or null: none. */
-  readonly requestedToken?: string | null;
-  /** Send this number of rows and end; null: all. */
-  readonly canary: number | null;
-}
-
-/** Creates an import, whose rows are then staged. @returns its number */
-export async function beginImport(ledger: Ledger, input: NewImport): Promise<number> {
-  const [row] = await ledger.db.query<{ number: number }>(
-    `insert into imports (id, ref, file, mapping, requested_by, canary, chunk_size, requested_token)
-     select $1, p.ref, $3, $4, $5, $6, least($7::int, w.registrants_at_once), $8
-     from pigeonholes p left join workspaces w on w.name = p.workspace where p.ref = $2
-     returning number`,
-    [
-      input.id,
-      input.ref,
-      input.file,
-      JSON.stringify(input.mapping),
-      input.requestedBy,
-      input.canary,
-      firstChunkSize,
-      input.requestedToken ?? null,
-    ],
-  );
-  if (row === undefined)
-    throw new LedgerError('stale', 'the pigeonhole of this import is not in the ledger: start the import again');
-  return row.number;
-}
-
-/**
- * Marks an import as completely staged, so that it may be sent. A second call changes nothing.
- * @param staged number of staged rows, to notice a batch whose commit the store has lost (see `stageRows`)
- * @throws {LedgerError} kind `stale` if it was abandoned meanwhile, or rows are missing
- */
-export async function startImport(ledger: Ledger, number: number, staged: number): Promise<void> {
-  const rows = await ledger.db.query(
-    `update imports set state = 'running', started_at = coalesce(started_at, now()),
-       rows_claimed = c.unsent, rows_other = o.other, last_row = greatest(c.last_row, o.last_row, 0)
-     from (select count(*), count(*) filter (where outcome is null), max(row_number)
-         from registrants where import = $1) c (claimed, unsent, last_row) -- a row may have been erased before the start
-       cross join (select count(*), max(row_number) from import_rows where import = $1) o (other, last_row)
-     where number = $1 and state = 'staging' and c.claimed + o.other = $2 returning number`,
-    [number, staged],
-  );
-  if (rows.length > 0) return;
-  const [known] = await ledger.db.query<{ state: string }>('select state from imports where number = $1', [number]);
-  if (known === undefined || known.state === 'cancelled') {
-    throw new LedgerError('stale', 'the import was abandoned while its file was read: import the file again');
-  }
-  if (known.state === 'staging') {
-    throw new LedgerError('stale', 'the store does not hold as many rows as were given to it: import the file again');
-  }
-}
-
-/** Deletes an import that was never started, with its staged rows; its codes are free again. */
-export async function discardImport(ledger: Ledger, number: number): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
-    const open = await tx.query('delete from imports where number = $1 and started_at is null returning number', [
-      number,
-    ]);
-    if (open.length === 0) return;
-    await deleteStagedRows(tx, number);
-  });
-}
-
-/** Deletes imports that dead processes left in staging. @returns their number */
-export async function discardAbandonedImports(ledger: Ledger): Promise<number> {
-  const rows = await ledger.db.query<{ number: number }>(
-    `select number from imports where state = 'staging' and touched_at < now() - interval '${abandonedAfterMs} milliseconds'`,
-  );
-  for (const { number } of rows) await discardImport(ledger, number);
-  return rows.length;
 }

@@ -1,4 +1,6 @@
 import type { Ledger } from './ledger.js';
+import type { Queryable } from './drivers/database.js';
+import { retryImports } from './imports/imports.js';
 import { forgetFailures, retryFailed } from './streams-due.js';
 
 export type WaitReason = 'quota' | 'throttled' | 'credential';
@@ -112,14 +114,6 @@ export async function retryAfterOutage(ledger: Ledger, name: string): Promise<vo
   await retryImports(ledger, name);
 }
 
-async function retryImports(ledger: Ledger, name: string): Promise<void> {
-  await ledger.db.query(
-    `update imports set retry_at = now() where state = 'running' and retry_at > now()
-       and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name],
-  );
-}
-
 /**
  * Records that the service does not answer requests for this workspace, and since when. A later call during the same
  * outage does not change the start, and writes only if the reason has changed.
@@ -166,4 +160,35 @@ export async function markDiscovered(ledger: Ledger, name: string): Promise<void
      on conflict (name) do update set discovered_at = now() where workspaces.discovered_at is null`,
     [name],
   );
+}
+
+/** Remembers what an answer showed about the service, for all imports into the workspace. */
+export async function learnRefusals(
+  tx: Queryable,
+  workspace: string,
+  { size, indexBase, refusesWhole }: RefusalBehavior & { readonly size: number | null },
+): Promise<void> {
+  await tx.query(
+    `insert into workspaces as w (name, registrants_at_once, registrant_index_base, refuses_whole) values ($1, $2, $3, $4)
+     on conflict (name) do update set registrants_at_once = least(w.registrants_at_once, excluded.registrants_at_once),
+       registrant_index_base = coalesce(excluded.registrant_index_base, w.registrant_index_base),
+       refuses_whole = w.refuses_whole or excluded.refuses_whole`,
+    [workspace, size, indexBase, refusesWhole],
+  );
+}
+
+/** Observations about how a service refuses registrants. */
+export interface RefusalBehavior {
+  /** The number from which it counts rows; null: not known. */
+  readonly indexBase: 0 | 1 | null;
+  /** It creates no row of a request that it refuses. */
+  readonly refusesWhole: boolean;
+}
+
+export async function readRefusalBehavior(ledger: Ledger, workspace: string): Promise<RefusalBehavior> {
+  const [row] = await ledger.db.query<{ base: 0 | 1 | null; whole: boolean }>(
+    'select registrant_index_base as base, refuses_whole as whole from workspaces where name = $1',
+    [workspace],
+  );
+  return { indexBase: row?.base ?? null, refusesWhole: row?.whole ?? false };
 }

@@ -3,6 +3,7 @@ import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-k
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
 import { refOf } from '../ledger/pigeonholes.js';
+import { replayReasons } from '../delivering/replays.js';
 import { eraseReasons, namesPerson, namingTexts } from './erase-from-ledger.js';
 
 const databases = useBothDatabases();
@@ -70,7 +71,7 @@ describe.each(kinds)('erasing a person from what operators typed, on %s', (kind)
       );
     }
     const person = { ref, workspace: 'acme', pigeonholeId: 101, attendeeIds: [42], codes: ['K-77'] };
-    await eraseReasons(ledger, { asked: 'lovelace', places: [person] });
+    await eraseReasons(ledger, { asked: 'lovelace', places: [person] }, [replayReasons]);
 
     const all = await db.query<{ place: string; texts: (string | null)[] }>(
       `select place, array_agg(text order by text) as texts from (

@@ -10,7 +10,12 @@ import {
   workspacesOf,
   type ErasureNames,
 } from './erasures.js';
-import { keepReceipts, noteCleared, settleEarlier } from './erasure-states.js';
+import { erasureReasons, keepReceipts, noteCleared, settleEarlier } from './erasure-states.js';
+import { approvalReasons } from '../ledger/approvals.js';
+import { droppedFileProblems } from '../ledger/imports/dropped-files.js';
+import { importFileNames } from '../ledger/imports/imports.js';
+import type { OperatorTexts } from '../ledger/operator-texts.js';
+import { pauseReasons } from '../ledger/pauses.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { personFields, addressesIn, waysToName } from './find-person.js';
@@ -93,36 +98,27 @@ const ledgerReceipt = (count: number, outcome: 'waiting' | 'erased'): Receipt =>
   todo: null,
 });
 
-/**
- * Columns with texts that an operator typed, or that quote the name, the columns or the sheets of an operator's file.
- * If a text names a forgotten person, `instead` replaces it.
- */
-const operatorTexts = [
-  { table: 'pauses', column: 'detail', where: `paused_by = 'person'`, instead: '(reason erased)' },
-  { table: 'approvals', column: 'reason', where: 'reason is not null', instead: null },
-  { table: 'replays', column: 'reason', where: 'reason is not null', instead: null },
-  { table: 'erasures', column: 'reason', where: 'reason is not null', instead: null },
-  { table: 'imports', column: 'file', where: 'true', instead: '(name erased)' },
-  { table: 'dropped_files', column: 'problem', where: 'problem is not null', instead: '(reason erased)' },
-] as const;
+/** The texts that operators typed, or that quote their files, as far as this room knows them. */
+const operatorTexts: readonly OperatorTexts[] = [
+  pauseReasons,
+  approvalReasons,
+  erasureReasons,
+  importFileNames,
+  droppedFileProblems,
+];
 
 /**
  * Erases texts that name the person: reasons that operators typed, names of files, and problems found in files. Call it
  * before the person's records are erased, because it reads the names from them. It compares words, so it also erases a
  * reason in which a word only happens to equal one of the person's names. Safe to run twice.
+ * @param more texts in tables of rooms that this one does not know
  */
-export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise<void> {
+export async function eraseReasons(ledger: Ledger, names: ErasureNames, more: readonly OperatorTexts[]): Promise<void> {
   const texts = namingTexts(names, await personFields(ledger, names.places, { earlier: true }));
-  for (const { table, column, where, instead } of operatorTexts) {
-    const rows = await ledger.db.query<{ sentence: string }>(
-      `select distinct ${column} as sentence from ${table} where ${where}`,
-    );
-    const naming = rows.map(({ sentence }) => sentence).filter((sentence) => namesPerson(sentence, texts));
-    if (naming.length === 0) continue;
-    await ledger.db.query(`update ${table} set ${column} = $2 where ${where} and ${column} = any($1::text[])`, [
-      naming,
-      instead,
-    ]);
+  for (const { read, erase } of [...operatorTexts, ...more]) {
+    const rows = await ledger.db.query<{ text: string }>(read);
+    const naming = rows.map(({ text }) => text).filter((text) => namesPerson(text, texts));
+    if (naming.length > 0) await ledger.db.query(erase, [naming]);
   }
 }
 

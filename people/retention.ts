@@ -7,6 +7,7 @@ import { dropChanges, historiesOf } from '../ledger/items/condensed-changes.js';
 import { condense } from './condense-history.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
+import { expireRows } from '../ledger/imports/erase-rows.js';
 import { expireItems } from '../ledger/items/remove-items.js';
 import { dropSnapshots, dropSnapshotsOf } from '../ledger/items/snapshots.js';
 import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
@@ -114,7 +115,7 @@ export async function expireSlice(
     await expireItems(tx, { ref, list }, keys);
     await dropSnapshotsOf(tx, { ref, list }, keys);
     const next = rows.length < rowsAtOnce ? null : keys.at(-1)!;
-    if (next === null && list === 'registrants') await expireImports(tx, ref);
+    if (next === null && list === 'registrants') await expireRows(tx, ref);
     await tx.query(
       `insert into retention_passes (ref, list, after_key, passed_at)
        values ($1, $2, $3, case when $3::text is null then now() end)
@@ -134,26 +135,6 @@ async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: rea
     [ref, keys],
   );
   if (place !== undefined) await keepCodes(ledger, tx, { ref, workspace: place.workspace }, rows);
-}
-
-/** Removes the data of rows of finished imports: the values that were sent, and the answers of the service. */
-async function expireImports(tx: Queryable, ref: number): Promise<void> {
-  // Locks the rows in the order in which an import claims them, so that this statement and the import cannot deadlock.
-  await tx.query(
-    `select 1 from registrants r join imports i on i.number = r.import
-     where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
-    [ref],
-  );
-  await tx.query(
-    `update registrants r set profile = '{}', field = null, message = null from imports i
-     where i.number = r.import and r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}'`,
-    [ref],
-  );
-  await tx.query(
-    `update import_rows w set profile = '{}', field = null, message = null, problems = null from imports i
-     where i.number = w.import and i.ref = $1 and i.state in ('done', 'cancelled') and w.profile::text <> '{}'`,
-    [ref],
-  );
 }
 
 /**

@@ -4,8 +4,10 @@ import type { Database } from '../ledger/drivers/database.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { beginImport, startImport, stageRows } from '../importing/staging.js';
-import { type ImportLease, takeImport, beginChunk } from '../importing/sending/chunks.js';
+import { beginImport, startImport } from '../ledger/imports/imports.js';
+import { stageRows } from '../importing/staging.js';
+import { type ImportLease, takeImport } from '../ledger/imports/imports.js';
+import { beginChunk } from '../ledger/imports/chunks.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { recountRegistrants } from './recount-registrants.js';
 

@@ -4,7 +4,7 @@ import type { Log } from '../work/collaborators.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { discardAbandonedImports } from '../importing/staging.js';
+import { discardAbandonedImports } from '../ledger/imports/imports.js';
 import { reopenErasures } from '../people/erasure-states.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';

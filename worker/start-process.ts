@@ -18,7 +18,7 @@ import { isLoopback } from '../base/loopback.js';
 import { openLedger } from '../ledger/ledger.js';
 import { wasClockSetBack } from '../ledger/database-clock.js';
 import { useConfiguration } from '../ledger/configurations.js';
-import { freeDroppedFiles } from '../importing/drop-folders/dropped-file-states.js';
+import { freeDroppedFiles } from '../ledger/imports/dropped-files.js';
 import { endLeases } from '../ledger/lanes.js';
 import { listenForWakes, notifyWakes } from '../ledger/drivers/wake-channel.js';
 import { noteProgress, trimProgress } from '../reading/progress.js';

@@ -6,7 +6,7 @@ import type {
   ImportView,
   ProblemGroup,
 } from '../../importing/desk/import-views.js';
-import { type RowOutcome, rowOutcomes } from '../../importing/row-states.js';
+import { type RowOutcome, rowOutcomes } from '../../base/row-outcomes.js';
 import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { type Output, printLine } from '../output.js';
 import { ExitCode } from '../exit-code.js';

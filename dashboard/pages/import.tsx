@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
-import type { RowOutcome } from '../../importing/row-states.js';
+import type { RowOutcome } from '../../base/row-outcomes.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { askFor, post, saveFile } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';

@@ -16,7 +16,8 @@ import { codeColumnDoubt, codeProperty, nameColumns } from '../files/column-mapp
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
 import { type HashedBytes, type OpenedRegistrants, withRegistrants, type ReadingTerms } from './open-registrants.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { firstChunkSize, forgottenProblem, hashRows, type RowToSend } from '../staging.js';
+import { firstChunkSize } from '../../ledger/imports/imports.js';
+import { forgottenProblem, hashRows, type RowToSend } from '../staging.js';
 import { forgottenCodes } from '../../people/erase-registrants.js';
 import { codeStatus } from '../../ledger/sql-expressions.js';
 import type { Config } from '../../config/config.js';

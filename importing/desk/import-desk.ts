@@ -14,14 +14,8 @@ import {
 } from './import-views.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { importReport, codesCsv, reportCsv } from '../import-report.js';
-import {
-  importIdOf,
-  type ImportProgress,
-  type ImportsWanted,
-  listImports,
-  readImport,
-  requestCancellation,
-} from '../read-import.js';
+import { importIdOf, type ImportProgress, type ImportsWanted, listImports, readImport } from '../read-import.js';
+import { requestCancellation } from '../../ledger/imports/imports.js';
 import { codesLostInText, isSendable } from '../files/registrant-file.js';
 import { checkImport, type CheckTerms } from './check-import.js';
 import { findTarget, profileFieldsOf } from './find-target.js';

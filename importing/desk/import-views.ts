@@ -5,7 +5,7 @@
 import { z } from '@hono/zod-openapi';
 import type { StoredReportRow } from '../import-report.js';
 import type { ImportProgress } from '../read-import.js';
-import { rowOutcomes } from '../row-states.js';
+import { rowOutcomes } from '../../base/row-outcomes.js';
 import { codeProperty } from '../files/column-mapping.js';
 import type { StoredColumns } from './start-import.js';
 

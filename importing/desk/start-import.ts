@@ -3,7 +3,8 @@ import { ImportRefusal } from './import-request.js';
 import { type EncodingGuess, unsureEncoding } from '../files/find-encoding.js';
 import { RegistrantFileError } from '../files/registrant-file.js';
 import type { ImportTarget } from './import-views.js';
-import { beginImport, discardImport, startImport as beginSending, stageAll } from '../staging.js';
+import { beginImport, discardImport, startImport as beginSending } from '../../ledger/imports/imports.js';
+import { stageAll } from '../staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { asWishes, codeColumnDoubt, unknownFields, type ColumnMapping } from '../files/column-mapping.js';
 import {

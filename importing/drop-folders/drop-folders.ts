@@ -12,8 +12,8 @@ import {
   listUnusableFile,
   requester,
   settleDroppedFile,
-} from './dropped-file-states.js';
-import { discardImport } from '../staging.js';
+} from '../../ledger/imports/dropped-files.js';
+import { discardImport } from '../../ledger/imports/imports.js';
 import { countCleared } from '../../people/erasures.js';
 import { readImport } from '../read-import.js';
 import { findMapping, type ColumnWishes, savedColumns } from '../desk/open-registrants.js';

@@ -10,12 +10,14 @@ import { refOf } from '../../ledger/pigeonholes.js';
 import { importFigures } from '../../operations/ledger-status.js';
 import { eraseRegistrants } from '../../people/erase-registrants.js';
 import type { ErasureNames } from '../../people/erasures.js';
-import { beginImport, stageRows, startImport } from '../staging.js';
+import { beginImport, startImport } from '../../ledger/imports/imports.js';
+import { stageRows } from '../staging.js';
 import { readImport } from '../read-import.js';
-import { beginChunk, type ImportLease, type StartedChunk, takeImport } from './chunks.js';
+import { beginChunk, type StartedChunk } from '../../ledger/imports/chunks.js';
+import { type ImportLease, takeImport } from '../../ledger/imports/imports.js';
 import { endCancelledImport, reviewWaiting } from './end-import.js';
 import { countToSend } from './settle-answer.js';
-import { settleChunk } from './settle-chunk.js';
+import { settleChunk } from '../../ledger/imports/settle-chunk.js';
 
 const databases = useBothDatabases();
 

@@ -10,8 +10,10 @@ import {
   markConflicts,
   markUnansweredUnknown,
   removeWaitingRows,
-} from '../row-states.js';
-import { type ImportLease, staleImport } from './chunks.js';
+} from '../../ledger/imports/rows.js';
+import { dropUnsettledChunks } from '../../ledger/imports/chunks.js';
+import { addToRound, closeImport, type ImportLease, lockLeasedImport } from '../../ledger/imports/imports.js';
+import { endPausesOf } from '../../ledger/pauses.js';
 
 /** Waiting rows reviewed per transaction. */
 const reviewRows = 1000;
@@ -30,12 +32,8 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
   for (let after: number | null = -1; after !== null;) {
     const from: number = after;
     const result = await ledger.db.transaction(async (tx) => {
-      const [held] = await tx.query<{ round: number }>(
-        `select round from imports where number = $1 and epoch = $2 and state = 'running' for update`,
-        [lease.number, lease.epoch],
-      );
-      if (held === undefined) throw staleImport(lease.number);
-      // Read under the lock: an erasure locks the import, too, so no row of a person who was erased since is claimed.
+      const sending = await lockLeasedImport(tx, lease);
+      // Read under the lock, so that no row of a person who was erased since is claimed.
       const page = await tx.query<HashedRow>(
         `select row_number as "row", code_hash as "codeHash", data_hash as "dataHash", profile from import_rows
          where import = $1 and outcome = 'waiting' and row_number > $2 order by row_number limit ${reviewRows}`,
@@ -43,7 +41,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       );
       if (page.length === 0) return { claimed: 0, waiting: 0, last: null };
       const rows = page.toSorted((a, b) => Buffer.compare(a.codeHash, b.codeHash));
-      const next = round ?? held.round + 1;
+      const next = round ?? sending + 1;
       const claimer = { ref: lease.ref, number: lease.number, round: next };
       // No import holds these codes any longer, because the one that did was abandoned during staging.
       const free = await claimFreeCodes(tx, claimer, rows);
@@ -53,11 +51,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       const taken = free.size + changed;
       if (taken > 0) {
         round = next;
-        await tx.query(
-          `update imports set round = $2, position = case when round = $2 then position else 0 end,
-             rows_claimed = rows_claimed + $3, rows_other = rows_other - $3 where number = $1`,
-          [lease.number, next, taken],
-        );
+        await addToRound(tx, lease.number, next, taken);
       }
       const [left] = await tx.query<{ waiting: number }>(
         `select count(*) as waiting from import_rows where import = $1 and outcome = 'waiting' and row_number = any($2::int4[])`,
@@ -89,7 +83,7 @@ export async function endImport(ledger: Ledger, lease: ImportLease): Promise<voi
 export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Promise<void> {
   await end(ledger, lease, 'cancelled', async (tx) => {
     await markUnansweredUnknown(tx, lease.number);
-    await tx.query(`delete from import_chunks where import = $1 and state <> 'created'`, [lease.number]);
+    await dropUnsettledChunks(tx, lease.number);
   });
 }
 
@@ -100,16 +94,11 @@ async function end(
   settleRest: (tx: Queryable) => Promise<void>,
 ): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    const held = await tx.query(
-      `update imports set state = $3, ended_at = now(), failure = null, retry_at = null
-       where number = $1 and epoch = $2 and state = 'running' returning number`,
-      [lease.number, lease.epoch, state],
-    );
-    if (held.length === 0) throw staleImport(lease.number);
+    await closeImport(tx, lease, state);
     await raiseAsked(tx, [lease.ref]); // the list of registrants is computed again
     await settleRest(tx);
     await cancelWaitingRows(tx, lease.number);
-    await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
+    await endPausesOf(tx, 'import', lease.id);
   });
 }
 

@@ -1,9 +1,12 @@
 import { pause } from '../../ledger/pauses.js';
-import { type StartedChunk, confirmImport, type ImportLease, type NothingStarted, beginChunk } from './chunks.js';
-import { type ChunkSettlement, type RefusalBehavior, settleChunk } from './settle-chunk.js';
+import { type StartedChunk, type NothingStarted, beginChunk } from '../../ledger/imports/chunks.js';
+import { confirmImport, type ImportLease } from '../../ledger/imports/imports.js';
+import { type ChunkSettlement, settleChunk } from '../../ledger/imports/settle-chunk.js';
+import type { RefusalBehavior } from '../../ledger/workspaces.js';
 import { waitWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import { countToSend, maxUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
+import { countToSend, maxUnknowns, type Answer, settleAnswer } from './settle-answer.js';
+import type { Settlement } from '../../ledger/imports/settle-chunk.js';
 import { requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isRequestFailure, pauseForKey } from '../../work/failures.js';

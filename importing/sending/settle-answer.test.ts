@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type Fate, ModelService, type Person, type ServiceBehavior } from './model-service.test-kit.js';
-import { countToSend, type Piece, settleAnswer } from './settle-answer.js';
+import { countToSend, settleAnswer } from './settle-answer.js';
+import type { Piece } from '../../ledger/imports/chunks.js';
 
 const fresh: Omit<Piece, 'rows'> = {
   sent: 'never',

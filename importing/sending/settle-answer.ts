@@ -1,27 +1,7 @@
+import type { Piece } from '../../ledger/imports/chunks.js';
+import type { SettledRow } from '../../ledger/imports/rows.js';
+import type { Settlement } from '../../ledger/imports/settle-chunk.js';
 import type { Complaint, Complaints } from './judge-import-failure.js';
-
-/** Consecutive rows of an import that have no outcome. The same is known about all of them. */
-export interface Piece {
-  readonly rows: number;
-  /**
-   * How an earlier request that may have created these rows ended; `never`: there was none. After such a request, a
-   * complaint about a duplicate can mean that it created the row.
-   */
-  readonly sent: 'never' | 'refused' | 'unknown';
-  /** Number of that earlier request; null: none. */
-  readonly origin: number | null;
-  /** At least one of the first `suspects` rows caused a refusal that named no row; null: no row is suspected. */
-  readonly suspects: number | null;
-  /** Send only this number of first rows in the next request; null: `suspects` decides. */
-  readonly next: number | null;
-  /**
-   * Whether the rows directly before these were created, and since then no row was refused alone and no request was
-   * left unanswered.
-   */
-  readonly fruitful: boolean;
-  /** Consecutive requests with these rows that were not answered. */
-  readonly unknowns: number;
-}
 
 export type Answer =
   | { readonly kind: 'created' }
@@ -36,35 +16,6 @@ export type Answer =
   | { readonly kind: 'failed' }
   | { readonly kind: 'tooMany' }
   | { readonly kind: 'refused'; readonly complaints: Complaints };
-
-export interface SettledRow {
-  /** Position in the piece, from 0. */
-  readonly index: number;
-  readonly outcome: 'confirmed' | 'existing' | 'rejected' | 'unknown';
-  readonly field: string | null;
-  readonly message: string | null;
-  /**
-   * `origin` and `sent` of the piece, if the outcome depends on them. The outcome changes if a later answer proves that
-   * the earlier request had no effect.
-   */
-  readonly origin: number | null;
-  readonly sent: 'refused' | 'unknown' | null;
-}
-
-export interface Settlement {
-  /** The rows of the piece that are not in `rows`, as pieces, in order. */
-  readonly pieces: readonly (Piece & { readonly created: boolean })[];
-  readonly rows: readonly SettledRow[];
-  /**
-   * Number of an earlier request that is now known to have created nothing, because its rows were created only now.
-   * Null: none.
-   */
-  readonly withoutEffect: number | null;
-  /** True if rows of a refused request were created only now, which proves that a refused request creates no rows. */
-  readonly refusesWhole: boolean;
-  /** The reason to send fewer rows in a request: the service refuses the number, or does not answer. Null: none. */
-  readonly smaller: 'refused' | 'unanswered' | null;
-}
 
 /** Maximum unanswered requests with the same single row, if the service answers other requests. */
 export const maxUnknowns = 6;

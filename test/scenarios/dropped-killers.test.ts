@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freeDroppedFiles } from '../../importing/drop-folders/dropped-file-states.js';
+import { freeDroppedFiles } from '../../ledger/imports/dropped-files.js';
 import type * as OpenInThread from '../../importing/files/open-in-thread.js';
 import { dropFoldersIn } from '../imports/desk.js';
 import { registered } from '../imports/importing.js';

@@ -1,7 +1,8 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { deleteItems } from '../../reading/delete-items.js';
 import { openErasures } from '../../people/erasures.js';
-import { beginImport, startImport, stageRows } from '../../importing/staging.js';
+import { beginImport, startImport } from '../../ledger/imports/imports.js';
+import { stageRows } from '../../importing/staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { bytesOf, deskIn, problemsIn, requestOf } from '../imports/desk.js';
 import {

@@ -3,15 +3,9 @@ import { kinds } from '../kit/scenario-kinds.js';
 import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';
-import { requestCancellation } from '../../importing/read-import.js';
-import {
-  beginImport,
-  discardAbandonedImports,
-  discardImport,
-  startImport,
-  stageAll,
-  stageRows,
-} from '../../importing/staging.js';
+import { requestCancellation } from '../../ledger/imports/imports.js';
+import { beginImport, discardAbandonedImports, discardImport, startImport } from '../../ledger/imports/imports.js';
+import { stageAll, stageRows } from '../../importing/staging.js';
 import { compareWithEarlier } from '../../importing/desk/check-import.js';
 import { resume } from '../../ledger/pauses.js';
 import { refOf } from '../../ledger/pigeonholes.js';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { requestReplay } from '../../delivering/replays.js';
-import { beginImport, stageRows, startImport } from '../../importing/staging.js';
-import { storeInvalidRows } from '../../importing/row-states.js';
+import { beginImport, startImport } from '../../ledger/imports/imports.js';
+import { stageRows } from '../../importing/staging.js';
+import { storeInvalidRows } from '../../ledger/imports/rows.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { countPerson, exportPerson } from '../../people/export-person.js';
 import { findPerson } from '../../people/find-person.js';

@@ -1,21 +1,36 @@
-import { readableJson } from '../../ledger/sql-expressions.js';
-import type { Queryable } from '../../ledger/drivers/database.js';
-import type { Settlement } from './settle-answer.js';
-import type { Ledger } from '../../ledger/ledger.js';
+import { readableJson } from '../sql-expressions.js';
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { learnRefusals } from '../workspaces.js';
+import { firstChunkSize, type ImportLease, staleImport } from './imports.js';
 import {
+  type Piece,
   type StartedChunk,
-  type ImportLease,
   type NothingStarted,
   openRows,
-  staleImport,
   type CountToSend,
   beginChunk,
   isPaused,
   type NextRows,
   nextChunk,
 } from './chunks.js';
-import { revertUncertainRows, settleRows } from '../row-states.js';
-import { firstChunkSize } from '../staging.js';
+import { revertUncertainRows, type SettledRow, settleRows } from './rows.js';
+
+/** What the answer to a chunk's request proves. */
+export interface Settlement {
+  /** The rows of the piece that are not in `rows`, as pieces, in order. */
+  readonly pieces: readonly (Piece & { readonly created: boolean })[];
+  readonly rows: readonly SettledRow[];
+  /**
+   * Number of an earlier request that is now known to have created nothing, because its rows were created only now.
+   * Null: none.
+   */
+  readonly withoutEffect: number | null;
+  /** True if rows of a refused request were created only now, which proves that a refused request creates no rows. */
+  readonly refusesWhole: boolean;
+  /** The reason to send fewer rows in a request: the service refuses the number, or does not answer. Null: none. */
+  readonly smaller: 'refused' | 'unanswered' | null;
+}
 
 /** The result of a chunk, and what its request showed about the service. */
 export interface ChunkSettlement extends Settlement {
@@ -68,7 +83,7 @@ export async function settleChunk(
     if (withoutEffect !== null || refusesWhole) await noteWithoutEffect(tx, lease, withoutEffect, refusesWhole);
     const size = settlement.smaller === 'refused' && chunk.count > 1 ? Math.floor(chunk.count / 2) : null;
     const learned = { size, indexBase: settlement.indexBase, refusesWhole };
-    if (size !== null || learned.indexBase !== null || refusesWhole) await learn(tx, lease, learned);
+    if (size !== null || learned.indexBase !== null || refusesWhole) await learnRefusals(tx, lease.workspace, learned);
   });
   return undefined;
 }
@@ -166,37 +181,6 @@ async function noteWithoutEffect(
   );
 }
 
-/** Remembers what an answer showed about the service, for all imports into the workspace. */
-async function learn(
-  tx: Queryable,
-  { workspace }: ImportLease,
-  { size, indexBase, refusesWhole }: RefusalBehavior & { readonly size: number | null },
-): Promise<void> {
-  await tx.query(
-    `insert into workspaces as w (name, registrants_at_once, registrant_index_base, refuses_whole) values ($1, $2, $3, $4)
-     on conflict (name) do update set registrants_at_once = least(w.registrants_at_once, excluded.registrants_at_once),
-       registrant_index_base = coalesce(excluded.registrant_index_base, w.registrant_index_base),
-       refuses_whole = w.refuses_whole or excluded.refuses_whole`,
-    [workspace, size, indexBase, refusesWhole],
-  );
-}
-
-/** Observations about how a service refuses registrants. */
-export interface RefusalBehavior {
-  /** The number from which it counts rows; null: not known. */
-  readonly indexBase: 0 | 1 | null;
-  /** It creates no row of a request that it refuses. */
-  readonly refusesWhole: boolean;
-}
-
-export async function readRefusalBehavior(ledger: Ledger, workspace: string): Promise<RefusalBehavior> {
-  const [row] = await ledger.db.query<{ base: 0 | 1 | null; whole: boolean }>(
-    'select registrant_index_base as base, refuses_whole as whole from workspaces where name = $1',
-    [workspace],
-  );
-  return { indexBase: row?.base ?? null, refusesWhole: row?.whole ?? false };
-}
-
 /** Consecutive successes after which chunks that shrank because of missing answers grow again. */
 const growAfter = 4;
 
@@ -260,7 +244,7 @@ const settleAndMark = `with sender as materialized (
       c.request_number as request
     from sender s cross join counted c left join chunk n on true`;
 
-interface SettledRow {
+interface MarkedRow {
   readonly cancelling: boolean;
   readonly paused: boolean;
   /** Whether something is left to send, now or later. */
@@ -286,7 +270,7 @@ export async function settleWhole(
   chunk: StartedChunk,
   { requestId, count }: { readonly requestId: string | null; readonly count: CountToSend | null },
 ): Promise<StartedChunk | NothingStarted | undefined> {
-  const [row] = await ledger.db.query<SettledRow & (NextRows | NoRows)>(settleAndMark, [
+  const [row] = await ledger.db.query<MarkedRow & (NextRows | NoRows)>(settleAndMark, [
     lease.number,
     lease.epoch,
     lease.id,

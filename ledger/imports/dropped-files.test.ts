@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
-import { testKey } from '../../ledger/ledger-key.test-kit.js';
-import { type Ledger, openLedger } from '../../ledger/ledger.js';
-import { refOf } from '../../ledger/pigeonholes.js';
-import { claimDroppedFile, type DroppedFile, freeDroppedFiles, giveBackDroppedFile } from './dropped-file-states.js';
+import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
+import { testKey } from '../ledger-key.test-kit.js';
+import { type Ledger, openLedger } from '../ledger.js';
+import { refOf } from '../pigeonholes.js';
+import { claimDroppedFile, type DroppedFile, freeDroppedFiles, giveBackDroppedFile } from './dropped-files.js';
 
 const databases = useBothDatabases();
 

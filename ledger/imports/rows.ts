@@ -1,5 +1,5 @@
 /**
- * The states of an import row, and all SQL statements with which the import code changes them. A row whose code the
+ * The states of an import row, and the statements that change them. A row whose code the
  * import holds is in `registrants`; its `outcome` is null until an answer settles it. All other rows are in
  * `import_rows`.
  *
@@ -7,7 +7,7 @@
  * registrants
  *   (new) ──► null                     claimWhileStaging, claimFreeCodes: nobody held the code
  *   row of an ended import ──► null    claimHeldCodes: the row moves to this import, its old outcome to import_rows
- *   null ──► created                   its chunk succeeded: stored in `import_chunks` (`sending/settle-chunk.ts`)
+ *   null ──► created                   its chunk succeeded: stored in `import_chunks` (`settle-chunk.ts`)
  *   null ──► existing | confirmed | rejected | unknown     settleRows: what an answer proves
  *   null ──► unknown                   markUnansweredUnknown: the import was cancelled during the request
  *   unknown ──► confirmed              confirmRefusedRows: every row of the unanswered request was refused
@@ -23,47 +23,10 @@
  * all rows ──► (removed)               deleteStagedRows: the import was never started
  * ```
  *
- * `people/erase-registrants.ts` also changes outcomes: it rejects or cancels the unsent rows of a forgotten person.
+ * `erase-rows.ts` also changes outcomes: it rejects or cancels the unsent rows of a forgotten person.
  */
-import type { Queryable } from '../ledger/drivers/database.js';
-import type { SettledRow } from './sending/settle-answer.js';
-import { claimable, codeStatus, heldRowOutcome } from '../ledger/sql-expressions.js';
-
-/**
- * The outcome of a row.
- * - `created`; `confirmed`: created, proven by a duplicate error after a lost answer
- * - `existing`: it existed before; `conflict`: its code existed with different data, which only the dashboard can change
- * - `rejected` by the service; `invalid`: never sent, because it has problems in the file
- * - `unknown`: no answer of the service tells whether it exists
- * - `waiting`: still to be sent, or a running import holds its code; `cancelled`: the import ended before it was sent
- */
-export const rowOutcomes = [
-  'created',
-  'confirmed',
-  'existing',
-  'conflict',
-  'rejected',
-  'invalid',
-  'unknown',
-  'waiting',
-  'cancelled',
-] as const;
-export type RowOutcome = (typeof rowOutcomes)[number];
-
-export interface ReportRow {
-  /** Row number as in a spreadsheet; 1 is the header. */
-  readonly row: number;
-  /** The values that were, or would have been, sent, by field. */
-  readonly profile: Readonly<Record<string, string>>;
-  readonly outcome: RowOutcome;
-  /** The field of the problem, as the service or the file names it. */
-  readonly field: string | null;
-  /** The service's message, or the problems of the file. May quote the row, because it is for the owner of the file. */
-  readonly message: string | null;
-  readonly requestId: string | null;
-  /** Whether the row has a problem that its text does not show, see `codesLostInText`. */
-  readonly needsMark?: boolean;
-}
+import type { Queryable } from '../drivers/database.js';
+import { claimable, codeStatus, heldRowOutcome } from '../sql-expressions.js';
 
 /** A row as stored: with hashes, its profile as canonical JSON. */
 export interface HashedRow {
@@ -240,6 +203,21 @@ export async function removeWaitingRows(tx: Queryable, number: number, rows: rea
 /** Cancels rows that still wait for another import. */
 export async function cancelWaitingRows(tx: Queryable, number: number): Promise<void> {
   await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [number]);
+}
+
+/** The outcome of a row, as the answer to its request proves it. */
+export interface SettledRow {
+  /** Position in the piece, from 0. */
+  readonly index: number;
+  readonly outcome: 'confirmed' | 'existing' | 'rejected' | 'unknown';
+  readonly field: string | null;
+  readonly message: string | null;
+  /**
+   * `origin` and `sent` of the piece, if the outcome depends on them. The outcome changes if a later answer proves that
+   * the earlier request had no effect.
+   */
+  readonly origin: number | null;
+  readonly sent: 'refused' | 'unknown' | null;
 }
 
 /** The request whose answer settles rows. */

@@ -1,5 +1,6 @@
-import type { Ledger } from '../../ledger/ledger.js';
-import { firstChunkSize } from '../staging.js';
+import type { Ledger } from '../ledger.js';
+import type { OperatorTexts } from '../operator-texts.js';
+import { firstChunkSize } from './imports.js';
 
 /** `requestedBy` of an import from a drop folder. */
 export const requester = 'drop folder';
@@ -114,3 +115,9 @@ export async function giveBackDroppedFile(
 export async function freeDroppedFiles(ledger: Ledger): Promise<void> {
   await ledger.db.query(`update dropped_files set claimed_until = now() where state = 'claimed'`);
 }
+
+/** The problems found in dropped files, which may quote the files. */
+export const droppedFileProblems: OperatorTexts = {
+  read: 'select distinct problem as text from dropped_files where problem is not null',
+  erase: `update dropped_files set problem = '(reason erased)' where problem = any($1::text[])`,
+};

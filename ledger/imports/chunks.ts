@@ -1,16 +1,28 @@
-import type { Queryable } from '../../ledger/drivers/database.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import type { Piece } from './settle-answer.js';
-import { LedgerError } from '../../ledger/ledger-error.js';
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { type ImportLease, staleImport } from './imports.js';
 
-/** The right to send the rows of an import. A new holder takes it without waiting for the previous one: see `takeImport`. */
-export interface ImportLease {
-  readonly number: number;
-  readonly id: string;
-  readonly ref: number;
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  readonly epoch: number;
+/** Consecutive rows of an import that have no outcome. The same is known about all of them. */
+export interface Piece {
+  readonly rows: number;
+  /**
+   * How an earlier request that may have created these rows ended; `never`: there was none. After such a request, a
+   * complaint about a duplicate can mean that it created the row.
+   */
+  readonly sent: 'never' | 'refused' | 'unknown';
+  /** Number of that earlier request; null: none. */
+  readonly origin: number | null;
+  /** At least one of the first `suspects` rows caused a refusal that named no row; null: no row is suspected. */
+  readonly suspects: number | null;
+  /** Send only this number of first rows in the next request; null: `suspects` decides. */
+  readonly next: number | null;
+  /**
+   * Whether the rows directly before these were created, and since then no row was refused alone and no request was
+   * left unanswered.
+   */
+  readonly fruitful: boolean;
+  /** Consecutive requests with these rows that were not answered. */
+  readonly unknowns: number;
 }
 
 /** A chunk that is about to be sent. The ledger already records it as `sending` and counts its request. */
@@ -35,33 +47,6 @@ export type NothingStarted =
   | { readonly kind: 'none' }
   /** An operator cancelled or paused the import, or pigeonpost paused it after a failure. */
   | { readonly kind: 'stop'; readonly why: 'cancel' | 'paused' };
-
-/**
- * Takes the right to send, without waiting for the previous holder. That holder can no longer commit, and its requests
- * in progress count as sent with an unknown outcome. The service may still receive them. That is harmless, because they
- * contain the same rows with the same codes, so waiting for them gains nothing (decision 0025).
- * @returns undefined if the import is not running
- */
-export async function takeImport(ledger: Ledger, id: string, owner: string): Promise<ImportLease | undefined> {
-  return await ledger.db.transaction(async (tx) => {
-    const [lease] = await tx.query<ImportLease>(
-      `update imports i set owner = $2, epoch = epoch + 1 from pigeonholes p
-       where i.id = $1 and i.state = 'running' and p.ref = i.ref
-       returning i.number, i.id, i.ref, i.epoch, p.workspace, p.pigeonhole_id as "pigeonholeId"`,
-      [id, owner],
-    );
-    return lease;
-  });
-}
-
-/** @throws {LedgerError} kind `stale` if a newer attempt has taken over the import, or the import has ended */
-export async function confirmImport(ledger: Ledger, { number, epoch }: ImportLease): Promise<void> {
-  const rows = await ledger.db.query(`select 1 from imports where number = $1 and epoch = $2 and state = 'running'`, [
-    number,
-    epoch,
-  ]);
-  if (rows.length === 0) throw staleImport(number);
-}
 
 interface ChunkRow extends Piece, Pick<StartedChunk, 'round' | 'firstRow' | 'lastRow'> {
   readonly sentCount: number | null;
@@ -149,10 +134,6 @@ export async function whatIsLeft(ledger: Ledger, lease: ImportLease): Promise<nu
   const { open, piece_in_ms: pieceInMs, retry_in_ms: retryInMs, rows } = row!;
   if (open === 0 && !rows) return null;
   return Math.ceil(Math.max(0, retryInMs ?? 0, rows ? 0 : (pieceInMs ?? 0)));
-}
-
-export function staleImport(number: number): LedgerError {
-  return new LedgerError('stale', `import ${number} has a newer sender, so this attempt has ended`);
 }
 
 /** Returns how many of a piece's first rows to send in the next request. */
@@ -287,4 +268,9 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
 export function nextChunk(next: NextRows): StartedChunk {
   const untouched = { sent: 'never', origin: null, suspects: null, next: null, fruitful: false, unknowns: 0 } as const;
   return { ...next, piece: { ...untouched, rows: next.count } };
+}
+
+/** Drops the chunks of an import that ends before they are settled. */
+export async function dropUnsettledChunks(tx: Queryable, number: number): Promise<void> {
+  await tx.query(`delete from import_chunks where import = $1 and state <> 'created'`, [number]);
 }
