@@ -22,7 +22,7 @@ import { LaneHold } from './lane-hold.js';
 import { replayReasons } from './replays.js';
 import { isApproved } from '../ledger/approvals.js';
 import { pausesOf } from '../ledger/pauses.js';
-import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { selectedPigeonhole } from '../ledger/pigeonholes.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
 
 /** Wait between cycles while something changes: a healthy sink answers within seconds. */
@@ -229,15 +229,14 @@ async function eraseFromSinks(deps: Collaborators, { number }: Erasure, signal: 
 
 async function laneConditions(
   { ledger, config, sinks }: Collaborators,
-  { sink: name, ref }: ErasingLane,
+  { sink: name, ...place }: ErasingLane,
 ): Promise<LaneConditions> {
   const sink = sinks.get(name);
   if (sink === undefined) return { served: false, stopped: null };
-  const selected = await selectedPigeonholes(ledger, syncsTo(config, name));
-  let served = false;
-  for (const { workspace, pigeonholeId } of plannedLanes(config, name, selected)) {
-    served ||= (await findRef(ledger.db, workspace, pigeonholeId)) === ref;
-  }
+  const selected = await selectedPigeonhole(ledger, syncsTo(config, name), place);
+  const served = plannedLanes(config, name, selected === undefined ? [] : [selected]).some(
+    ({ workspace, pigeonholeId }) => workspace === place.workspace && pigeonholeId === place.pigeonholeId,
+  );
   const [pause] = await pausesOf(ledger, [{ scope: 'sink', name }]);
   if (pause !== undefined) return { served, stopped: `sink ${name} is paused: resume it to have the person removed` };
   const observes = sink.observing && !(await isApproved(ledger, sink.id, sink.destination));

@@ -9,7 +9,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { ImportSender } from './sending/import-sender.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ImportResult } from '../work/cycle-results.js';
-import { selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { selectedPigeonhole } from '../ledger/pigeonholes.js';
 import { registrantsList } from '../ledger/registrant-item.js';
 import { sinksWanting, syncsOf } from '../work/reading-plan.js';
 
@@ -139,12 +139,12 @@ async function answersAgain(deps: Collaborators, workspace: string): Promise<voi
  */
 async function announceEnd(
   deps: Collaborators,
-  { id, ref, workspace, pigeonholeId }: ImportLease,
+  { id, workspace, pigeonholeId }: ImportLease,
   message: string,
 ): Promise<void> {
   deps.log.info({ import: id, workspace, pigeonhole: pigeonholeId }, message);
-  const selected = await selectedPigeonholes(deps.ledger, syncsOf(deps.config, workspace));
-  const syncs = selected.find((row) => row.ref === ref)?.syncs ?? [];
+  const selected = await selectedPigeonhole(deps.ledger, syncsOf(deps.config, workspace), { workspace, pigeonholeId });
+  const syncs = selected?.syncs ?? [];
   if (!syncs.some((sync) => sinksWanting(deps.config, sync, registrantsList).length > 0)) return;
   await deps.orchestration.startReading([{ workspace, pigeonholeId }]);
 }

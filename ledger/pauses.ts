@@ -23,6 +23,14 @@ export function placeName({ workspace, pigeonholeId }: { workspace: string; pige
   return `${workspace}/${pigeonholeId}`;
 }
 
+/** Returns the pigeonhole with this name; undefined if it is not the name of a pigeonhole. Pure. */
+export function placeNamed(name: string): { workspace: string; pigeonholeId: number } | undefined {
+  const [, workspace, id] = /^([^/]+)\/([1-9]\d{0,15})$/.exec(name) ?? [];
+  const pigeonholeId = Number(id);
+  if (workspace === undefined || !Number.isSafeInteger(pigeonholeId)) return undefined;
+  return { workspace, pigeonholeId };
+}
+
 /** Stores a pause. A second pause by the same party replaces only the reason and the operator. */
 export async function pause(
   ledger: Ledger,

@@ -111,15 +111,35 @@ export interface Selected extends PigeonholeRow {
   readonly syncs: readonly string[];
 }
 
+interface SelectedRow extends Omit<Selected, 'syncs'> {
+  readonly syncs: string;
+}
+
+/** The pigeonholes that the syncs in `$1` have selected. @param condition further condition over `p`, the pigeonholes */
+const selectedBy = (condition: string): string =>
+  `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
+   from selections s join pigeonholes p on p.ref = s.ref
+   where s.sync = any($1::text[]) and s.archived_at is null and ${condition} group by p.ref order by p.ref`;
+
+const toSelected = (row: SelectedRow): Selected => ({ ...row, syncs: row.syncs.split(' ') });
+
 /** Returns every pigeonhole that at least one of these syncs has selected. */
 export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string[]): Promise<Selected[]> {
-  const rows = await ledger.db.query<Omit<Selected, 'syncs'> & { syncs: string }>(
-    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
-     from selections s join pigeonholes p on p.ref = s.ref
-     where s.sync = any($1::text[]) and s.archived_at is null group by p.ref order by p.ref`,
-    [syncs],
-  );
-  return rows.map((row) => ({ ...row, syncs: row.syncs.split(' ') }));
+  return (await ledger.db.query<SelectedRow>(selectedBy('true'), [syncs])).map(toSelected);
+}
+
+/** Returns a pigeonhole if at least one of these syncs has selected it, else undefined. Reads no other pigeonhole. */
+export async function selectedPigeonhole(
+  ledger: Ledger,
+  syncs: readonly string[],
+  { workspace, pigeonholeId }: Pick<PigeonholeRow, 'workspace' | 'pigeonholeId'>,
+): Promise<Selected | undefined> {
+  const [row] = await ledger.db.query<SelectedRow>(selectedBy('p.workspace = $2 and p.pigeonhole_id = $3'), [
+    syncs,
+    workspace,
+    pigeonholeId,
+  ]);
+  return row && toSelected(row);
 }
 
 /** Returns the stored items of a list as canonical JSON, by key. Only for small lists: sessions and pigeonholes. */

@@ -4,10 +4,10 @@ import { storedDetail } from '../ledger/kept-answer.js';
 import { approveSink, isApproved } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
-import { endRehearsal, startRehearsal, selectedPigeonholes, refOf } from '../ledger/pigeonholes.js';
+import { endRehearsal, startRehearsal, selectedPigeonhole, refOf } from '../ledger/pigeonholes.js';
 import { discovering, forgetting, importing, type WorkflowStarter } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { pausesOf, resume, pause, placeName } from '../ledger/pauses.js';
+import { pausesOf, resume, pause, placeName, placeNamed } from '../ledger/pauses.js';
 import { askNow } from '../work/requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers, forgetRefusedKey } from '../ledger/workspaces.js';
@@ -84,10 +84,10 @@ async function findTarget(
     case 'sink':
       return Object.hasOwn(config.sinks, name) ? { kind, name } : undefined;
     case 'pigeonhole': {
-      const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
-      const row = selected.find(({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}` === name);
-      if (row === undefined) return undefined;
-      return { kind, name: { workspace: row.workspace, pigeonholeId: row.pigeonholeId } };
+      const place = placeNamed(name);
+      const isSelected =
+        place !== undefined && (await selectedPigeonhole(ledger, Object.keys(config.syncs), place)) !== undefined;
+      return isSelected ? { kind, name: place } : undefined;
     }
   }
 }

@@ -1,6 +1,8 @@
 import type { Collaborators } from '../work/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
-import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { placeNamed } from '../ledger/pauses.js';
 import { requestReplay } from '../delivering/replays.js';
 import { countDeliverable, type DeliverableCount, sumCounts } from './count-deliverable.js';
 import type { WorkflowStarter } from './orchestration.js';
@@ -114,7 +116,7 @@ async function lanesOf(
 ): Promise<ReplayLane[]> {
   const lanes: ReplayLane[] = [];
   for (const sink of wanted.sink === null ? sinks.keys() : [wanted.sink]) {
-    const selected = await selectedPigeonholes(ledger, syncsTo(config, sink));
+    const selected = await selectedBy(ledger, syncsTo(config, sink), wanted.pigeonhole);
     for (const plan of plannedLanes(config, sink, selected)) {
       if (wanted.pigeonhole !== null && `${plan.workspace}/${plan.pigeonholeId}` !== wanted.pigeonhole) continue;
       const ref = await findRef(ledger.db, plan.workspace, plan.pigeonholeId);
@@ -123,4 +125,13 @@ async function lanesOf(
     }
   }
   return lanes;
+}
+
+/** @param name only this pigeonhole; null: all that the syncs have selected */
+async function selectedBy(ledger: Ledger, syncs: readonly string[], name: string | null): Promise<readonly Selected[]> {
+  const place = name === null ? undefined : placeNamed(name);
+  // The lists of a workspace itself (id 0) depend on all of its pigeonholes.
+  if (place === undefined) return await selectedPigeonholes(ledger, syncs);
+  const selected = await selectedPigeonhole(ledger, syncs, place);
+  return selected === undefined ? [] : [selected];
 }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { continueReview } from '../ledger/review-visibility.js';
 import { pausesOf, placeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
-import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { refOf, selectedPigeonhole } from '../ledger/pigeonholes.js';
 import type { DueStream } from '../ledger/streams.js';
 import type { ReaderFence, StreamProgress } from '../ledger/streams-progress.js';
 import { type Permission, requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
@@ -200,7 +200,7 @@ export class PigeonholeReader {
     const { deps, name } = this;
     await requireCurrentConfiguration(deps);
     const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
-    const plan = await planOf(deps, name, ref);
+    const plan = await planOf(deps, name);
     if (plan === undefined) return { nextDueInMs: 0, state: 'finished' };
     const blocked = await whyBlocked(deps, name);
     if (blocked !== undefined) return blocked;
@@ -357,12 +357,12 @@ interface Round {
 }
 
 /** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
-async function planOf(deps: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
+async function planOf(deps: Collaborators, name: PigeonholeName): Promise<ReadingPlan | undefined> {
   const syncs = syncsOf(deps.config, name.workspace);
   if (name.pigeonholeId === 0) {
     return syncs.length === 0 ? undefined : planReading(deps.config, syncs, 'workspace');
   }
-  const selected = (await selectedPigeonholes(deps.ledger, syncs)).find((row) => row.ref === ref);
+  const selected = await selectedPigeonhole(deps.ledger, syncs, name);
   return selected === undefined ? undefined : planReading(deps.config, selected.syncs, 'pigeonhole');
 }
 

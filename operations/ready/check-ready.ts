@@ -9,7 +9,7 @@ import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
 import { countRegistrants, judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
 import { lastSeenPigeonhole, profileFieldsOf } from '../../importing/desk/find-target.js';
-import { findRef, type Selected, selectedPigeonholes, peopleOf } from '../../ledger/pigeonholes.js';
+import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes, peopleOf } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../work/requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countDeliverable } from '../count-deliverable.js';
@@ -44,7 +44,8 @@ const sinkCheckMs = 30_000;
 export async function checkReady(deps: Collaborators, place: PigeonholeName, now: number): Promise<EventChecks> {
   const { ledger, config } = deps;
   const ref = (await findRef(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
-  const selected = (await selectedPigeonholes(ledger, Object.keys(config.syncs))).filter((row) => row.ref === ref);
+  const own = await selectedPigeonhole(ledger, Object.keys(config.syncs), place);
+  const selected = own === undefined ? [] : [own];
   const sinks = sinksOf(deps, selected);
   const asked = await ask(deps, place);
   const sessions = await sessionItems(ledger, [ref]);
