@@ -8,7 +8,9 @@ import { latenessMs, type Obstacles } from '../operations/lateness.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { answers, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
-import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
+import { groupBy } from '../base/grouping.js';
+import { foundByMinute } from '../reading/progress.js';
+import { byMinute, chartMinutes, minutesSchema, type Present, readPresent } from './status.js';
 import { configuredName, idText, printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
@@ -109,7 +111,7 @@ export const streamsRoute = createRoute({
 });
 
 const position = z.tuple([positionOf.text, positionOf.int8]);
-const pigeonholePages = pagesBy(position, ({ workspace, id }: PigeonholeDetails) => [workspace, id]);
+const pigeonholePages = pagesBy(position, ({ workspace, id }: ListedPigeonhole) => [workspace, id]);
 const streamPages = pagesBy(position, ({ list, sessionId }: StreamState) => [list, sessionId ?? 0]);
 
 export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
@@ -117,23 +119,29 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
   app.openapi(listRoute, async (c) => {
     const { limit, after, workspace, sync, state, search } = c.req.valid('query');
     const last = pigeonholePages.endOf(after);
-    const all = viewPigeonholes(await readPresent(sources, workspaceOf(c, workspace)));
-    const wanted = all.filter(
-      (each) =>
-        (last === null || isBehind(each, last)) &&
-        (sync === undefined || each.syncs.includes(sync)) &&
-        (state === undefined || each.state === state) &&
-        (search === undefined || `${each.id}\n${each.name ?? ''}`.toLowerCase().includes(search.toLowerCase())),
-    );
-    return c.json(
-      pigeonholePages.page(wanted, limit, (each) => each),
-      200,
-    );
+    const own = workspaceOf(c, workspace);
+    const present = await readPresent(sources, own);
+    const syncsOf = syncsByPlace(present);
+    const wanted = present.status.workspaces
+      .flatMap(({ name, pigeonholes }) => pigeonholes.map((each) => ({ workspace: name, ...each })))
+      .toSorted((a, b) => compare(a.workspace, b.workspace) || a.id - b.id)
+      .filter(
+        (each) =>
+          (last === null || isBehind(each, last)) &&
+          (sync === undefined || syncsOf.get(nameOf(each))?.includes(sync)) &&
+          (state === undefined || each.state === state) &&
+          (search === undefined || `${each.id}\n${each.name ?? ''}`.toLowerCase().includes(search.toLowerCase())),
+      );
+    const view = await viewOf(sources, present, wanted.slice(0, limit));
+    return c.json(pigeonholePages.page(wanted, limit, view), 200);
   });
   app.openapi(showRoute, async (c) => {
     const { workspace, id } = c.req.valid('param');
     requireWorkspace(c, workspace);
-    return c.json(pigeonholeOf(await readPresent(sources, workspace), workspace, Number(id)), 200);
+    const present = await readPresent(sources, workspace);
+    const found = pigeonholeOf(present, workspace, Number(id));
+    const view = await viewOf(sources, present, [found]);
+    return c.json(view(found), 200);
   });
   app.openapi(streamsRoute, async (c) => {
     const { workspace, id } = c.req.valid('param');
@@ -178,42 +186,52 @@ function notKnown(workspace: string, id: string | number): Refused {
   return new Refused(404, `no pigeonhole ${workspace}/${id} is known: run "pigeonpost status" to see what exists`);
 }
 
+/** A pigeonhole with its workspace. */
+interface ListedPigeonhole extends PigeonholeView {
+  readonly workspace: string;
+}
+
 /** @throws {Refused} 404 */
-export function pigeonholeOf(present: Present, workspace: string, id: number): PigeonholeDetails {
-  const within = present.status.workspaces.find(({ name }) => name === workspace);
+export function pigeonholeOf({ status }: Pick<Present, 'status'>, workspace: string, id: number): ListedPigeonhole {
+  const within = status.workspaces.find(({ name }) => name === workspace);
   const found = within?.pigeonholes.find((each) => each.id === id);
   if (found === undefined) throw notKnown(workspace, id);
-  return viewPigeonhole({ workspace, ...found }, present);
+  return { workspace, ...found };
 }
 
-/** Returns the pigeonholes, sorted by workspace and id. Pure. */
-function viewPigeonholes(present: Present): PigeonholeDetails[] {
-  return present.status.workspaces
-    .flatMap(({ name, pigeonholes }) =>
-      pigeonholes.map((each) => viewPigeonhole({ workspace: name, ...each }, present)),
-    )
-    .toSorted((a, b) => compare(a.workspace, b.workspace) || a.id - b.id);
+const nameOf = ({ workspace, id }: Pick<ListedPigeonhole, 'workspace' | 'id'>): string =>
+  placeName({ workspace, pigeonholeId: id });
+
+/** Returns the names of the syncs that read each pigeonhole, by `<workspace>/<id>`. Pure. */
+export function syncsByPlace({ places }: Pick<Present, 'places'>): ReadonlyMap<string, readonly string[]> {
+  return new Map(places.map((place) => [placeName(place), place.syncs]));
 }
 
-function viewPigeonhole(
-  each: PigeonholeView & { readonly workspace: string },
-  { progress, places, status, now }: Present,
-): PigeonholeDetails {
-  const { workspace, id } = each;
-  const known = places.find((row) => row.workspace === workspace && row.pigeonholeId === id);
-  return {
-    ...each,
-    syncs: known?.syncs ?? [],
-    foundByMinute: byMinute(
-      progress,
-      (row) => row.sink === null && row.workspace === workspace && row.pigeonholeId === id,
-      now,
-    ),
-    troubles: status.problems.filter(({ kind, name }) => kind === 'pigeonhole' && name === `${workspace}/${id}`),
+/** Returns the function that shows each of these pigeonholes. Reads the changes by minute of these alone. */
+async function viewOf(
+  { ledger }: Pick<StatusSources, 'ledger'>,
+  present: Present,
+  shown: readonly ListedPigeonhole[],
+): Promise<(place: ListedPigeonhole) => PigeonholeDetails> {
+  const pigeonholes = shown.map(({ workspace, id }) => ({ workspace, pigeonholeId: id }));
+  const found = groupBy(await foundByMinute(ledger, chartMinutes, { pigeonholes, workspace: null }), placeName);
+  const troubles = groupBy(
+    present.status.problems.filter(({ kind }) => kind === 'pigeonhole'),
+    ({ name }) => name,
+  );
+  const syncsOf = syncsByPlace(present);
+  return (place) => {
+    const name = nameOf(place);
+    return {
+      ...place,
+      syncs: syncsOf.get(name) ?? [],
+      foundByMinute: byMinute(found.get(name) ?? [], present.now),
+      troubles: troubles.get(name) ?? [],
+    };
   };
 }
 
-function isBehind({ workspace, id }: PigeonholeDetails, [lastWorkspace, lastId]: readonly [string, number]): boolean {
+function isBehind({ workspace, id }: ListedPigeonhole, [lastWorkspace, lastId]: readonly [string, number]): boolean {
   const order = compare(workspace, lastWorkspace);
   return order > 0 || (order === 0 && id > lastId);
 }

@@ -1,4 +1,5 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
+import { placeName } from '../ledger/pauses.js';
 import { pigeonholeNames } from '../ledger/pigeonholes.js';
 import type { StatusSources } from '../operations/read-status.js';
 import { Refused } from './problem.js';
@@ -6,7 +7,7 @@ import { workspaceOf } from './scope.js';
 import { readPresent } from './status.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../delivering/dead-letters.js';
-import { pigeonholeOf } from './pigeonholes.js';
+import { pigeonholeOf, syncsByPlace } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
 import { isReady, readinessSchema, type ReadyCheck, workChecks } from '../operations/ready/readiness.js';
 import { answers, needs } from './route-parts.js';
@@ -43,10 +44,11 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
       sources.checkReady(place),
       deadLetterGroups(sources.ledger, { pigeonhole: `${workspace}/${id}`, sentBy: sources.config }),
     ]);
-    const served = new Set(pigeonhole.syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
+    const syncs = syncsByPlace(present).get(placeName(place)) ?? [];
+    const served = new Set(syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
     const checks = inOrder([
       ...workChecks({
-        pigeonhole,
+        pigeonhole: { ...pigeonhole, syncs },
         sinks: present.status.sinks.filter(({ name }) => served.has(name)),
         troubles: present.status.problems.filter(
           ({ kind, name }) =>

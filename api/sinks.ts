@@ -9,7 +9,9 @@ import {
 } from '../delivering/read-lanes.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
-import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
+import type { StatusSources } from '../operations/read-status.js';
+import { deliveredByMinute } from '../reading/progress.js';
+import { byMinute, chartMinutes, minutesSchema, type Present, readPresent } from './status.js';
 import { requireRef } from './pigeonholes.js';
 import { audited } from './audit-log.js';
 import { isObserving } from '../base/delivery-words.js';
@@ -179,20 +181,13 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     throw notKnown(c, sources, { kind: 'sink', name });
   };
   app.openapi(listRoute, async (c) => {
-    const present = await readPresent(sources, workspaceOf(c));
-    return c.json({ sinks: present.status.sinks.map((sink) => viewSink(sink, present)) }, 200);
+    return c.json({ sinks: await readSinks(sources, workspaceOf(c), null) }, 200);
   });
   app.openapi(showRoute, async (c) => {
     const { name } = c.req.valid('param');
     known(c, name);
-    const present = await readPresent(sources, workspaceOf(c));
-    return c.json(
-      viewSink(
-        present.status.sinks.find((sink) => sink.name === name)!,
-        present,
-      ),
-      200,
-    );
+    const [sink] = await readSinks(sources, workspaceOf(c), name);
+    return c.json(sink!, 200);
   });
   app.openapi(lanesRoute, async (c) => {
     const { name } = c.req.valid('param');
@@ -256,7 +251,26 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-function viewSink(sink: SinkView, { config, status, lanes, progress, now }: Present): SinkDetails {
+/** @param only name of the only sink to return; null: all */
+async function readSinks(
+  sources: StatusSources,
+  workspace: string | null,
+  only: string | null,
+): Promise<SinkDetails[]> {
+  const [present, delivered] = await Promise.all([
+    readPresent(sources, workspace),
+    deliveredByMinute(sources.ledger, chartMinutes, { sink: only, workspace }),
+  ]);
+  return present.status.sinks
+    .filter(({ name }) => only === null || name === only)
+    .map((sink) => {
+      const own = delivered.filter((each) => each.sink === sink.name);
+      return viewSink(sink, present, byMinute(own, present.now));
+    });
+}
+
+/** @param delivered the changes in each minute of a chart */
+function viewSink(sink: SinkView, { config, status, lanes }: Present, delivered: readonly number[]): SinkDetails {
   const { name } = sink;
   const waiting = lanes.flatMap((lane) =>
     lane.sink === name && lane.undeliveredSince !== null ? [lane.undeliveredSince.getTime()] : [],
@@ -265,7 +279,7 @@ function viewSink(sink: SinkView, { config, status, lanes, progress, now }: Pres
     ...sink,
     syncs: Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.sinks.includes(name)),
     undeliveredSince: waiting.length === 0 ? null : new Date(Math.min(...waiting)).toISOString(),
-    deliveredByMinute: byMinute(progress, (each) => each.sink === name, now),
+    deliveredByMinute: delivered,
     troubles: status.problems.filter((trouble) => trouble.kind === 'sink' && trouble.name === name),
   };
 }

@@ -8,12 +8,12 @@ import { type StatusSources, readStatus, own, configOf, readSnapshot } from '../
 import { requireEveryWorkspace, workspaceOf } from './scope.js';
 import { recount } from '../ledger/kept-counts.js';
 import type { LaneState } from '../delivering/read-lanes.js';
-import { type MinuteOfProgress, recentProgress } from '../reading/progress.js';
+import type { MinuteOfChanges } from '../reading/progress.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import type { Config } from '../config/config.js';
 
 /** Length of a chart in minutes. */
-const chartMinutes = 60;
+export const chartMinutes = 60;
 const minuteMs = 60_000;
 
 /** Data for the views of syncs, pigeonholes and sinks, read at one moment. */
@@ -23,19 +23,13 @@ export interface Present {
   readonly status: Status;
   /** Lanes that still receive changes. */
   readonly lanes: readonly LaneState[];
-  readonly progress: readonly MinuteOfProgress[];
   /** The known pigeonholes, with the syncs that read them. */
   readonly places: readonly NamedPigeonhole[];
 }
 
 /** @param workspace the only workspace to read; null: all */
 export async function readPresent(sources: StatusSources, workspace: string | null): Promise<Present> {
-  const { ledger, config } = sources;
-  const [snapshot, progress] = await Promise.all([
-    readSnapshot(sources, workspace),
-    recentProgress(ledger, { minutes: chartMinutes, workspace }),
-  ]);
-  return { ...snapshot, config: configOf(config, workspace), progress };
+  return { ...(await readSnapshot(sources, workspace)), config: configOf(sources.config, workspace) };
 }
 
 /** Changes in each of the last 60 minutes. */
@@ -49,16 +43,12 @@ export const minutesSchema = z
  * Adds up counts by minute. Pure. Counts of a later minute than `now` belong to the current one: they may be read after
  * `now`, in the next minute.
  */
-export function byMinute(
-  progress: readonly MinuteOfProgress[],
-  isMeant: (each: MinuteOfProgress) => boolean,
-  now: Date,
-): number[] {
+export function byMinute(counts: readonly MinuteOfChanges[], now: Date): number[] {
   const minutes = Array.from({ length: chartMinutes }, () => 0);
   const present = Math.floor(now.getTime() / minuteMs);
-  for (const each of progress) {
+  for (const each of counts) {
     const age = Math.max(0, present - Math.floor(each.minute.getTime() / minuteMs));
-    if (age < chartMinutes && isMeant(each)) minutes[chartMinutes - 1 - age]! += each.changes;
+    if (age < chartMinutes) minutes[chartMinutes - 1 - age]! += each.changes;
   }
   return minutes;
 }

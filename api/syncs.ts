@@ -2,7 +2,9 @@ import { groupByCause } from '../operations/find-problems.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { combineFreshness, freshnessSummary } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
-import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
+import { placeName } from '../ledger/pauses.js';
+import { deliveredByMinute, foundByMinute } from '../reading/progress.js';
+import { byMinute, chartMinutes, minutesSchema, type Present, readPresent } from './status.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { answers, needs } from './route-parts.js';
@@ -96,46 +98,73 @@ export const showRoute = createRoute({
 
 export function serveSyncs(app: ApiApp, sources: StatusSources): void {
   app.openapi(overviewRoute, async (c) => {
-    const present = await readPresent(sources, workspaceOf(c));
-    const { now, status, progress } = present;
+    const workspace = workspaceOf(c);
+    const [present, found, delivered] = await Promise.all([
+      readPresent(sources, workspace),
+      foundByMinute(sources.ledger, chartMinutes, { pigeonholes: null, workspace }),
+      deliveredByMinute(sources.ledger, chartMinutes, { sink: null, workspace }),
+    ]);
+    const { now, status } = present;
     return c.json(
       {
         now: now.toISOString(),
         settled: status.settled,
         configuration: status.configuration,
-        syncs: viewSyncs(present),
-        foundByMinute: byMinute(progress, ({ sink }) => sink === null, now),
-        deliveredByMinute: byMinute(progress, ({ sink }) => sink !== null, now),
+        syncs: viewSyncs(present, found),
+        foundByMinute: byMinute(found, now),
+        deliveredByMinute: byMinute(delivered, now),
         troubles: groupByCause(status.problems),
       },
       200,
     );
   });
   app.openapi(listRoute, async (c) => {
-    return c.json({ syncs: viewSyncs(await readPresent(sources, workspaceOf(c))) }, 200);
+    return c.json({ syncs: await readSyncs(sources, workspaceOf(c)) }, 200);
   });
   app.openapi(showRoute, async (c) => {
     const { name } = c.req.valid('param');
-    const syncs = viewSyncs(await readPresent(sources, workspaceOf(c)));
+    const syncs = await readSyncs(sources, workspaceOf(c));
     const found = syncs.find((sync) => sync.name === name);
     if (found === undefined) throw new Refused(404, `no sync ${name} is configured: GET /api/syncs lists the syncs`);
     return c.json(found, 200);
   });
 }
 
-function viewSyncs(present: Present): SyncView[] {
+async function readSyncs(sources: StatusSources, workspace: string | null): Promise<SyncView[]> {
+  const [present, found] = await Promise.all([
+    readPresent(sources, workspace),
+    foundByMinute(sources.ledger, chartMinutes, { pigeonholes: null, workspace }),
+  ]);
+  return viewSyncs(present, found);
+}
+
+/** The changes that were found in pigeonholes, by minute. */
+type Found = Awaited<ReturnType<typeof foundByMinute>>;
+
+function viewSyncs(present: Present, found: Found): SyncView[] {
   return Object.keys(present.config.syncs)
     .toSorted()
     .map((name) => {
       const own = present.places.filter(({ syncs }) => syncs.includes(name));
-      return viewSync(name, new Set(own.map((each) => `${each.workspace}/${each.pigeonholeId}`)), present);
+      const names = new Set(own.map(placeName));
+      const ownFound = found.filter((each) => names.has(placeName(each)));
+      return viewSync(name, names, present, byMinute(ownFound, present.now));
     });
 }
 
 const worstFirst = ['paused', 'failing', 'waiting', 'backfilling', 'working'] as const;
 
-/** Builds the view of a sync. Pure. @param own `<workspace>/<id>` of the pigeonholes that the sync reads */
-function viewSync(name: string, own: ReadonlySet<string>, { now, config, status, progress }: Present): SyncView {
+/**
+ * Builds the view of a sync. Pure.
+ * @param own `<workspace>/<id>` of the pigeonholes that the sync reads
+ * @param found the changes in each minute of a chart
+ */
+function viewSync(
+  name: string,
+  own: ReadonlySet<string>,
+  { config, status }: Present,
+  found: readonly number[],
+): SyncView {
   const { workspace, sinks, everyMs } = config.syncs[name]!;
   const within = status.workspaces.find((each) => each.name === workspace);
   const pigeonholes = (within?.pigeonholes ?? []).filter(({ id }) => own.has(`${workspace}/${id}`));
@@ -169,11 +198,7 @@ function viewSync(name: string, own: ReadonlySet<string>, { now, config, status,
       ended: everyMs.ended,
       sweep: everyMs.sweep,
     },
-    foundByMinute: byMinute(
-      progress,
-      (each) => each.sink === null && own.has(`${each.workspace}/${each.pigeonholeId}`),
-      now,
-    ),
+    foundByMinute: found,
     troubles: status.problems.filter(isOwn),
   };
 }

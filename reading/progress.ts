@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 
 /**
  * Totals of older minutes are deleted, except the newest one, which is subtracted from the total of the first minute
@@ -6,12 +7,8 @@ import type { Ledger } from '../ledger/ledger.js';
  */
 const keptHours = 25;
 
-/** Number of changes within one minute: found in a pigeonhole, or delivered to a sink. */
-export interface MinuteOfProgress {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  /** Null: changes found. Otherwise: changes delivered to this sink. */
-  readonly sink: string | null;
+/** Number of changes within one minute. */
+export interface MinuteOfChanges {
   /** Start of the minute. */
   readonly minute: Date;
   readonly changes: number;
@@ -48,29 +45,68 @@ export async function trimProgress(ledger: Ledger): Promise<void> {
   );
 }
 
+/** Instant after which minutes count, as an SQL expression. @param minutes placeholder of their number */
+const startOf = (minutes: string): string => `date_trunc('minute', now()) - ${minutes}::int4 * interval '1 minute'`;
+
 /**
- * Returns the number of changes in each of the last `minutes` minutes, oldest first, including the current minute up
- * to now. Minutes without changes are left out.
- * @param workspace null: all workspaces
+ * SQL for the changes by minute of one total: of pigeonhole `p`, or of lane `l`. Reads the total's minutes by the primary
+ * key, and no other.
  */
-export async function recentProgress(
+const changesOf = ({ sinkId, total }: { readonly sinkId: string; readonly total: string }): string =>
+  `select r.minute, r.total - coalesce(lag(r.total) over (order by r.minute),
+     (select b.total from progress b where b.ref = p.ref and b.sink_id = ${sinkId} and b.minute < r.minute
+      order by b.minute desc limit 1), 0) as changes
+   from (
+     select minute, max(total) as total from (
+       select minute, total from progress where ref = p.ref and sink_id = ${sinkId} and minute > ${startOf('$1')}
+       union all select date_trunc('minute', now()), ${total}) known
+     group by minute) r`;
+
+/**
+ * Returns the number of changes that were found in each of the last `minutes` minutes, oldest first, including the
+ * current minute up to now. Minutes without changes are left out.
+ * @param of.pigeonholes only these; null: all
+ * @param of.workspace null: all workspaces
+ */
+export async function foundByMinute(
   ledger: Ledger,
-  { minutes, workspace }: { readonly minutes: number; readonly workspace: string | null },
-): Promise<MinuteOfProgress[]> {
-  return await ledger.db.query<MinuteOfProgress>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.name as sink, d.minute, d.changes
-     from (
-       select r.ref, r.sink_id, r.minute, r.total - coalesce(
-           lag(r.total) over (partition by r.ref, r.sink_id order by r.minute),
-           (select b.total from progress b where b.ref = r.ref and b.sink_id = r.sink_id and b.minute < r.minute
-            order by b.minute desc limit 1), 0) as changes
-       from (
-         select ref, sink_id, minute, max(total) as total from (
-           select ref, sink_id, minute, total from progress union all ${totalsNow}) known
-         where minute > date_trunc('minute', now()) - $1 * interval '1 minute' group by ref, sink_id, minute) r) d
-       join pigeonholes p on p.ref = d.ref left join sinks s on s.id = d.sink_id
-     where (d.sink_id = 0 or s.archived_at is null) and ($2::text is null or p.workspace = $2) and d.changes > 0
-     order by d.minute, p.workspace, p.pigeonhole_id, s.name`,
-    [minutes, workspace],
+  minutes: number,
+  {
+    pigeonholes,
+    workspace,
+  }: { readonly pigeonholes: readonly PigeonholeName[] | null; readonly workspace: string | null },
+): Promise<(PigeonholeName & MinuteOfChanges)[]> {
+  return await ledger.db.query<PigeonholeName & MinuteOfChanges>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", d.minute, d.changes
+     from pigeonholes p cross join lateral (${changesOf({ sinkId: '0', total: 'p.next_sequence - 1' })}) d
+     where d.changes > 0 and ($2::text is null or p.workspace = $2)
+       and ($3::text[] is null or (p.workspace, p.pigeonhole_id) in (select * from unnest($3::text[], $4::int8[])))
+     order by d.minute, 1, 2`,
+    [
+      minutes,
+      workspace,
+      pigeonholes === null ? null : pigeonholes.map((each) => each.workspace),
+      pigeonholes === null ? null : pigeonholes.map(({ pigeonholeId }) => pigeonholeId),
+    ],
+  );
+}
+
+/**
+ * Returns the number of changes that each sink delivered in each of the last `minutes` minutes, as `foundByMinute`.
+ * @param of.sink only this one; null: all that are not archived
+ */
+export async function deliveredByMinute(
+  ledger: Ledger,
+  minutes: number,
+  { sink, workspace }: { readonly sink: string | null; readonly workspace: string | null },
+): Promise<({ readonly sink: string } & MinuteOfChanges)[]> {
+  return await ledger.db.query<{ sink: string } & MinuteOfChanges>(
+    `select s.name as sink, d.minute, sum(d.changes)::int8 as changes
+     from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.ref = l.ref
+       cross join lateral (${changesOf({ sinkId: 'l.sink_id', total: 'l.delivered' })}) d
+     where s.archived_at is null and d.changes > 0 and ($2::text is null or p.workspace = $2)
+       and ($3::text is null or s.name = $3)
+     group by s.name, d.minute order by d.minute, s.name`,
+    [minutes, workspace, sink],
   );
 }

@@ -16,7 +16,7 @@ import {
 } from './chunks.js';
 import { revertUncertainRows, type SettledRow, settleRows } from './rows.js';
 
-/** What the answer to a chunk's request proves. */
+/** The conclusions from the answer to a request. */
 export interface Settlement {
   /** The rows of the piece that are not in `rows`, as pieces, in order. */
   readonly pieces: readonly (Piece & { readonly created: boolean })[];
