@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Candidate } from './candidates.js';
+import { halvesOf, type PartReply, sendInParts } from '../sinks/records/send-in-parts.js';
 import type { Lane, Operation, Outcome, SendResult } from '../sinks/sink.js';
 
 /** The sink's `send`. */
@@ -18,10 +19,6 @@ interface Apart {
 const slowMs = 10_000;
 /** Maximum time for the smaller batches of one batch. */
 const longestMs = 20_000;
-/** Maximum number of smaller batches: enough for three bad records of a hundred. */
-const maxBatches = 60;
-/** After this number of failures in a row, the destination has probably gone down meanwhile. */
-const maxFailuresInRow = 12;
 
 /**
  * Sends a batch so that one record cannot hold back the others. Some destinations answer with an error to every request
@@ -59,8 +56,6 @@ class ApartSending {
   readonly #outcomes: (Outcome | undefined)[];
   readonly #startedAt = performance.now();
   #memory: Readonly<Record<string, unknown>> | undefined;
-  #batches = 0;
-  #failuresInRow = 0;
 
   constructor(
     private readonly operations: readonly Operation[],
@@ -93,27 +88,19 @@ class ApartSending {
   }
 
   async #isolate(indexes: readonly number[]): Promise<void> {
-    const groups = halvesOf(indexes);
-    for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-      // A record that is not sent again waits for the next batch, as if it had not been sent.
-      for (const index of group) this.#outcomes[index] = { kind: 'unsent' };
-      if (!this.#mayContinue) continue;
-      const failed = await this.#sendOnce(group);
-      this.#failuresInRow = failed.length === group.length ? this.#failuresInRow + 1 : 0;
-      if (failed.length > 1) groups.unshift(...halvesOf(failed));
-    }
+    const send = async (part: readonly number[]): Promise<PartReply<number>> => {
+      const failed = await this.#sendOnce(part);
+      return { accepted: failed.length < part.length, again: failed.length > 1 ? failed : [] };
+    };
+    const { left } = await sendInParts(halvesOf(indexes), send, () => this.#mayContinue);
+    // A record that is not sent again waits for the next batch, as if it had not been sent.
+    for (const index of left) this.#outcomes[index] = { kind: 'unsent' };
   }
 
   get #mayContinue(): boolean {
     const { signal } = this.apart;
     const isInTime = performance.now() - this.#startedAt < longestMs;
-    return (
-      isInTime &&
-      !signal.aborted &&
-      !this.#isPaused &&
-      this.#batches < maxBatches &&
-      this.#failuresInRow < maxFailuresInRow
-    );
+    return isInTime && !signal.aborted && !this.#isPaused;
   }
 
   get #isPaused(): boolean {
@@ -122,7 +109,6 @@ class ApartSending {
 
   /** @returns those that failed although the destination answered, and requested no wait */
   async #sendOnce(indexes: readonly number[]): Promise<number[]> {
-    this.#batches += 1;
     const lane = { ...this.apart.lane, memory: { ...this.apart.lane.memory, ...this.#memory } };
     const own = indexes.map((index) => this.operations[index]!);
     const { outcomes, memory } = await this.send(own, lane, this.apart.signal);
@@ -142,9 +128,4 @@ function mayBeFaultOfOther(outcome: Outcome | undefined): boolean {
 /** Whether the outcome shows that the destination works. */
 function isAccepted(outcome: Outcome | undefined): boolean {
   return outcome?.kind === 'delivered' || outcome?.kind === 'rejected';
-}
-
-function halvesOf(indexes: readonly number[]): number[][] {
-  const middle = Math.ceil(indexes.length / 2);
-  return [indexes.slice(0, middle), indexes.slice(middle)].filter(({ length }) => length > 0);
 }

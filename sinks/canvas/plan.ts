@@ -9,6 +9,7 @@ import {
   type SinkEnvironment,
   type Subject,
 } from '../sink.js';
+import { worstOf } from '../records/worst-result.js';
 import { mappingView, type MappingView } from '../mapping/expression.js';
 import type { CreateKeys, GradeKeys } from './config.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
@@ -173,12 +174,9 @@ export class GradeTask {
   }
 }
 
-/** The kinds of results, worst first. If an operation has several grades, its outcome is the worst result. */
-const order: readonly Result['kind'][] = ['pause', 'unknown', 'retry', 'unsent', 'rejected', 'delivered'];
-
+/** Returns the outcome of an operation. If it has several grades, that is the worst result. */
 export function outcomeOf(operation: CanvasOperation, tasks: readonly GradeTask[]): Outcome {
-  const results = tasks.map(({ result }) => result);
-  const worst = order.flatMap((kind) => results.filter((result) => result.kind === kind))[0] ?? { kind: 'unsent' };
+  const worst = worstOf(tasks.map(({ result }) => result));
   const fresh = tasks.flatMap(({ left }) => left ?? []);
   if (fresh.length === 0) return worst;
   return { ...worst, object: objectOf(operation, tasks, fresh) };

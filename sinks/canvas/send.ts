@@ -1,3 +1,4 @@
+import { type PartReply, sendInParts } from '../records/send-in-parts.js';
 import { fieldsOf, type Lane, type Result } from '../sink.js';
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Reply } from './classify.js';
@@ -60,14 +61,11 @@ export async function sendAssignment(tasks: readonly GradeTask[], run: GradingRu
     pending.read.map(({ userId }) => userId),
   );
   if (started !== undefined) memory[key] = earlierJob;
-  const groups = pending.toWrite.length === 0 ? [] : [pending.toWrite];
-  for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-    const rest = await runJob(group, earlierJob, assignment, run);
-    if (rest === 'stop') return;
-    if (rest.length === 1) groups.unshift(rest);
-    if (rest.length > 1)
-      groups.unshift(rest.slice(0, Math.ceil(rest.length / 2)), rest.slice(Math.ceil(rest.length / 2)));
-  }
+  await sendInParts(
+    [pending.toWrite],
+    (group) => runJob(group, earlierJob, assignment, run),
+    () => !budget.signal.aborted,
+  );
 }
 
 /** Returns the assignment if it can be graded, or else the outcome of its grades. */
@@ -142,20 +140,16 @@ async function readAndDecide(
   return { read: found.map(({ before }) => before), toWrite };
 }
 
-/**
- * Starts a job of Canvas for a group of grades and settles those whose result is clear.
- * @returns grades to be sent again in smaller groups; `stop` if nothing more may be written now
- */
+/** Starts a job of Canvas for a group of grades and settles those whose result is clear. */
 async function runJob(
   group: readonly Pending[],
   earlierJob: StartedJob | null,
   assignment: Assignment,
   run: GradingRun,
-): Promise<Pending[] | 'stop'> {
+): Promise<PartReply<Pending>> {
   const { client, budget, lane, clock, memory } = run;
   const tasks = group.map(({ task }) => task);
   const key = jobKey(tasks[0]!.step);
-  if (budget.signal.aborted) return 'stop';
   const gradedBefore = group.map(({ before }) => [String(before.userId), before.gradedAt] as const);
   const users = { ...earlierJob?.users, ...Object.fromEntries(gradedBefore) };
   await lane.remember({ [key]: { progress: null, users } satisfies StartedJob });
@@ -172,25 +166,25 @@ async function runJob(
   );
   if (reply.kind === 'failed' && reply.processed === 'maybe') {
     settleAll(tasks, { kind: 'unknown', detail: detailOf(reply.result) });
-    return 'stop';
+    return 'over';
   }
   if (reply.kind !== 'ok') {
     memory[key] = earlierJob;
-    if (reply.kind === 'refused' && group.length > 1) return [...group];
+    if (reply.kind === 'refused' && group.length > 1) return { accepted: false, again: group };
     settleAll(tasks, reply.kind === 'failed' ? reply.result : refused(reply));
-    return reply.kind === 'failed' ? 'stop' : [];
+    return reply.kind === 'failed' ? 'over' : { accepted: false, again: [] };
   }
   const progress = fieldsOf(reply.body)['id'];
   if (typeof progress !== 'number') {
     settleAll(tasks, { kind: 'unknown', detail: 'Canvas started a job and did not return its id' });
-    return 'stop';
+    return 'over';
   }
   await lane.remember({ [key]: { progress, users } satisfies StartedJob });
   const state = await followJob(client, progress, budget, clock);
   if (state.kind === 'running' || state.kind === 'no-answer') {
     const detail = `Canvas has not finished setting the grade yet (progress ${progress})`;
     settleAll(tasks, { kind: 'unknown', detail });
-    return 'stop';
+    return 'over';
   }
   memory[key] = earlierJob;
   let left = await settleSet(group, assignment, run);
@@ -199,20 +193,21 @@ async function runJob(
     await wait(waitMs, budget.signal, clock);
     left = await settleSet(left, assignment, run);
   }
+  const isAccepted = left.length < group.length;
   if (state.kind === 'failed') {
     for (const { task, before } of left.filter(({ before: { userId } }) => state.names.has(String(userId)))) {
       const detail = `Canvas refuses to grade student ${before.userId} in this assignment (progress ${progress})`;
       task.settle({ kind: 'rejected', cause: 'student-not-gradable', detail, about: 'record' });
     }
     left = left.filter(({ task }) => !task.isSettled);
-    if (group.length > 1) return left;
+    if (group.length > 1) return { accepted: isAccepted, again: left };
   }
   const detail = `Canvas finished job ${progress} (${state.kind}) without setting the grade: it may be locked, or not valid for this assignment`;
   settleAll(
     left.map(({ task }) => task),
     { kind: 'rejected', cause: 'grade-not-taken', detail },
   );
-  return [];
+  return { accepted: isAccepted, again: [] };
 }
 
 /** Settles the grades that are in Canvas now; returns the others. */

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { chunksOf, groupBy } from '../../base/grouping.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/expression.js';
+import { type PartReply, sendInParts } from '../records/send-in-parts.js';
+import { worstOf } from '../records/worst-result.js';
 import type { SendResult, Outcome } from '../sink.js';
 import { classifyAnswer, isReadable, type Reading, type Verdict } from './classify.js';
 import { CONNECTIONS, type HttpClient } from './client.js';
@@ -82,24 +84,28 @@ function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean
   return true;
 }
 
-/** Makes one request. If the receiver refuses it as a whole, splits it in halves until the faulty item is found. */
+/** Sends tasks that share a request. If the receiver refuses it as a whole, the faulty item is searched for. */
 async function sendGroup(group: readonly Task[], sending: Sending): Promise<void> {
-  const { client, config, reading, signal, mayBegin } = sending;
   const wanted: Task[] = [];
   for (const task of group) {
-    if (!mayBegin()) return;
+    if (!sending.mayBegin()) return;
     if (task.step.find === undefined || (await isNotFound(task, sending))) wanted.push(task);
     if (task.verdict?.kind === 'pause') return;
   }
-  const [first] = wanted;
-  if (first === undefined || !mayBegin()) return;
+  await sendInParts([wanted], (part) => sendTogether(part, sending), sending.mayBegin);
+}
+
+/** Makes one request. */
+async function sendTogether(wanted: readonly Task[], sending: Sending): Promise<PartReply<Task>> {
+  const { client, config, reading, signal } = sending;
+  const [first] = wanted as [Task];
   const keys = keysOf(config, first)!;
   const items = wanted.map(({ step }) => step.request.body);
   const request = await wrapped(wanted, keys, sending);
   if (!('method' in request)) {
-    if (request.verdict.cause === 'too-large' && wanted.length > 1) return await sendHalves(wanted, sending);
+    if (request.verdict.cause === 'too-large' && wanted.length > 1) return { accepted: true, again: wanted };
     for (const task of wanted) task.verdict = request.verdict;
-    return;
+    return { accepted: true, again: [] };
   }
   const { purpose } = first.step;
   const answer = await client.call(request, signal, idempotencyKeyOf(wanted));
@@ -107,7 +113,7 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
   if (purpose === 'create') for (const task of wanted) task.mayExist = mayBeDone;
   if (answer.kind === 'none') {
     for (const task of wanted) task.verdict = answer.result;
-    return;
+    return 'over';
   }
   const isRemoval = purpose === 'delete' || purpose === 'forget';
   // A log has no record that could be missing: unless the method is DELETE, the request adds an event about a removal.
@@ -117,14 +123,10 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
   // Without "results", every answer applies to the whole request.
   const isAboutWhole = answer.status >= 400 || config.results === undefined;
   const isRefusedWhole = isAboutWhole && verdicts.every(({ kind }) => kind === 'rejected');
-  if (isRefusedWhole && wanted.length > 1) return await sendHalves(wanted, sending);
+  if (isRefusedWhole && wanted.length > 1) return { accepted: false, again: wanted };
   wanted.forEach((task, at) => (task.verdict = verdicts[at]));
-}
-
-async function sendHalves(tasks: readonly Task[], sending: Sending): Promise<void> {
-  const middle = Math.ceil(tasks.length / 2);
-  await sendGroup(tasks.slice(0, middle), sending);
-  await sendGroup(tasks.slice(middle), sending);
+  const isFailed = isAboutWhole && verdicts.every(({ kind }) => kind === 'retry' || kind === 'pause');
+  return isFailed ? 'over' : { accepted: !isRefusedWhole, again: [] };
 }
 
 /** Looks for an existing record of the item. @returns true only if the receiver certainly has none */
@@ -238,8 +240,6 @@ class Task {
   }
 }
 
-const worstFirst = ['pause', 'retry', 'unsent', 'rejected', 'delivered'] as const;
-
 /**
  * Returns the outcome of an operation, which is that of its worst step. The object has the record of each delivered
  * step, so that only the other steps are sent again.
@@ -247,12 +247,9 @@ const worstFirst = ['pause', 'retry', 'unsent', 'rejected', 'delivered'] as cons
 function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[], keepsObjects: boolean): Outcome {
   const records: Record<string, MadeRecord> = { ...made };
   for (const task of tasks) note(records, task);
-  const outcomes = tasks.map(resultOf);
-  const worst = worstFirst
-    .map((kind) => outcomes.find((each) => each.kind === kind))
-    .find((each) => each !== undefined);
-  const isRejected = worst?.kind === 'delivered' && notForgotten !== undefined;
-  const outcome: Outcome = isRejected ? { kind: 'rejected', ...notForgotten } : (worst ?? { kind: 'unsent' });
+  const worst = worstOf(tasks.map(resultOf));
+  const isRejected = worst.kind === 'delivered' && notForgotten !== undefined;
+  const outcome: Outcome = isRejected ? { kind: 'rejected', ...notForgotten } : worst;
   if (!keepsObjects || JSON.stringify(records) === JSON.stringify(made)) return outcome;
   return { ...outcome, object: Object.keys(records).length === 0 ? null : records };
 }

@@ -1,4 +1,5 @@
 import { chunksOf } from '../../base/grouping.js';
+import { sendInParts } from '../records/send-in-parts.js';
 import { fieldsOf } from '../sink.js';
 import { type Failed, held, listOf, type Problem, problemOf, type Reply, withCorrelationId } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
@@ -123,26 +124,27 @@ export async function runBatch(
 }
 
 async function runChunk(sending: Sending, call: BatchCall, inputs: readonly BatchInput[]): Promise<RecordReply[]> {
-  const bodies = inputs.map(({ body }, index) => (call.traced ? { ...body, objectWriteTraceId: String(index) } : body));
-  const reply = await sending.client.call('POST', call.path, { ...call.fields, inputs: bodies }, sending.budget);
-  if (reply.kind === 'failed') return inputs.map(() => reply);
-  const replies = reply.kind === 'ok' ? replyByInput(reply, inputs, call.silence) : refusedByInput(reply, inputs, call);
-  // The call is repeated, in smaller parts, for the records to which no result could be matched.
-  const unmatched = inputs.filter((_, index) => replies[index] === 'unmatched');
-  const repeated = await inHalves(sending, call, unmatched);
-  return replies.map((each) => (each === 'unmatched' ? repeated.shift()! : each));
+  const replies = new Map<BatchInput, RecordReply>();
+  await sendInParts([inputs], async (part) => {
+    const bodies = part.map(({ body }, index) => (call.traced ? { ...body, objectWriteTraceId: String(index) } : body));
+    const reply = await sending.client.call('POST', call.path, { ...call.fields, inputs: bodies }, sending.budget);
+    if (reply.kind === 'failed') {
+      for (const input of part) replies.set(input, reply);
+      return 'over';
+    }
+    const found = reply.kind === 'ok' ? replyByInput(reply, part, call.silence) : refusedByInput(reply, part, call);
+    part.forEach((input, at) => {
+      if (found[at] !== 'unmatched') replies.set(input, found[at]!);
+    });
+    // The call is repeated, in smaller parts, for the records to which no result could be matched.
+    const again = part.filter((_, at) => found[at] === 'unmatched');
+    return { accepted: reply.kind === 'ok', again };
+  });
+  return inputs.map((input) => replies.get(input) ?? unsent);
 }
 
-async function inHalves(sending: Sending, call: BatchCall, inputs: readonly BatchInput[]): Promise<RecordReply[]> {
-  const replies: RecordReply[] = [];
-  for (const half of chunksOf(inputs, Math.max(1, Math.ceil(inputs.length / 2)))) {
-    // If the account or HubSpot failed, the other half would fail too, so it is not sent.
-    const isOver = replies.some(({ kind }) => kind === 'failed');
-    const unsent = { kind: 'failed', processed: 'no', result: { kind: 'unsent' } } as const;
-    replies.push(...(isOver ? half.map(() => unsent) : await runChunk(sending, call, half)));
-  }
-  return replies;
-}
+/** The reply for a record that was not sent, because the account or HubSpot failed, or HubSpot refuses everything. */
+const unsent: RecordReply = { kind: 'failed', processed: 'no', result: { kind: 'unsent' } };
 
 /**
  * Codes of errors that concern a property and not its value. Every record with that property is at fault, so the

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { type PartReply, sendInParts } from '../records/send-in-parts.js';
 import type { Outcome } from '../sink.js';
 import { confirmHeld } from '../../base/lease.js';
 import { classifyFailure, DestinationChanged } from './classify.js';
@@ -32,9 +33,9 @@ export async function writeBatch(
   mayContinue: () => boolean,
 ): Promise<Written> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
-  const groups = [[...operations.keys()]];
-  for (let group = groups.shift(); group !== undefined && mayContinue(); group = groups.shift()) {
-    const settle = (outcome: Outcome): void => group!.forEach((position) => (outcomes[position] = outcome));
+  let failed: Extract<ReturnType<typeof classifyFailure>, { about: 'destination' }> | undefined;
+  const write = async (group: readonly number[]): Promise<PartReply<number>> => {
+    const settle = (outcome: Outcome): void => group.forEach((position) => (outcomes[position] = outcome));
     try {
       await confirmHeld();
       await transact(
@@ -43,18 +44,21 @@ export async function writeBatch(
         target,
       );
       settle({ kind: 'delivered' });
+      return { accepted: true, again: [] };
     } catch (error) {
       const failure = classifyFailure(error, target.server, target.schema);
       if (failure.about === 'destination') {
-        // The other groups would fail too.
-        for (const positions of [group, ...groups]) for (const at of positions) outcomes[at] = failure.outcome;
-        return { outcomes, looksAgain: failure.looksAgain };
+        failed = failure;
+        return 'over';
       }
-      if (group.length === 1) settle({ kind: 'rejected', cause: failure.cause, detail: failure.detail });
-      else groups.unshift(group.slice(0, Math.ceil(group.length / 2)), group.slice(Math.ceil(group.length / 2)));
+      if (group.length > 1) return { accepted: false, again: group };
+      settle({ kind: 'rejected', cause: failure.cause, detail: failure.detail });
+      return { accepted: false, again: [] };
     }
-  }
-  return { outcomes, looksAgain: false };
+  };
+  const { left } = await sendInParts([[...operations.keys()]], write, mayContinue);
+  for (const position of left) outcomes[position] = failed?.outcome ?? { kind: 'unsent' };
+  return { outcomes, looksAgain: failed?.looksAgain ?? false };
 }
 
 async function transact(client: ClientBase, operations: readonly PostgresOperation[], target: Target): Promise<void> {

@@ -1,4 +1,5 @@
 import { groupBy } from '../../base/grouping.js';
+import { worstOf } from '../records/worst-result.js';
 import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
 import {
   CallFailure,
@@ -175,16 +176,12 @@ function byRecord<J extends Job>(jobs: readonly J[]): J[][] {
   return [...groupBy(jobs, ({ step }) => step.record).values()];
 }
 
-/** Results in order of importance. */
-const order: readonly Result['kind'][] = ['pause', 'retry', 'unknown', 'unsent', 'rejected', 'delivered'];
-
 function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outcome {
-  const results = jobs.map((job): Result => job.result ?? settled(job));
-  const [worst] = results.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const worst: Result = worstOf(jobs.map((job): Result => job.result ?? settled(job)));
   const wasStarted = jobs.some(({ done }) => done.length > 0);
-  if (worst!.kind === 'unsent' && !wasStarted) return worst!;
-  const isPostponed = worst!.kind === 'unsent' && worst!.afterMs !== undefined;
-  const result: Result = worst!.kind === 'unsent' && !isPostponed ? { kind: 'retry', detail: stoppedEarly } : worst!;
+  if (worst.kind === 'unsent' && !wasStarted) return worst;
+  const isPostponed = worst.kind === 'unsent' && worst.afterMs !== undefined;
+  const result: Result = worst.kind === 'unsent' && !isPostponed ? { kind: 'retry', detail: stoppedEarly } : worst;
   const object: Record<string, unknown> = { ...others };
   for (const { step, remote, mayExist } of jobs) {
     if (remote !== null) object[step.record] = remote;

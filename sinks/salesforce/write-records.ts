@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chunksOf } from '../../base/grouping.js';
+import { type PartReply, sendInParts } from '../records/send-in-parts.js';
 import { CallFailure, CallsEnded, type FailedResult, type FieldValue, type Job } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { Org } from './object-fields.js';
@@ -7,13 +8,6 @@ import { classifyRecordErrors, saidErrors, type SaidError } from './classify.js'
 
 /** Maximum number of records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
 export const MAX_RECORDS = 200;
-
-/**
- * Maximum number of refused calls. After that, the remaining records wait for the next attempt. Finding one faulty
- * record among 200 costs nine refused calls. If there are many more, the org has probably changed, and further halving
- * would cost a call for each record.
- */
-const MAX_REFUSALS = 60;
 
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
@@ -75,33 +69,38 @@ export function settle(job: Pick<Job, 'result'>, written: Written, object: strin
  */
 export async function writeRecords(org: Org, write: Write, records: readonly FieldValues[]): Promise<Written[]> {
   const written: Written[] = records.map(() => ({ kind: 'not-begun' }));
-  const parts: { from: number; to: number }[] = [];
-  for (let from = 0; from < records.length; from += MAX_RECORDS) {
-    parts.push({ from, to: Math.min(from + MAX_RECORDS, records.length) });
-  }
-  let refusals = 0;
-  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-    const { from, to } = part;
+  let refused: CallAnswer | undefined;
+  let failure: CallFailure | undefined;
+  const send = async (part: readonly number[]): Promise<PartReply<number>> => {
+    const settle = (results: readonly Written[]): void => part.forEach((at, index) => (written[at] = results[index]!));
     try {
-      const answer = await org.client.call(callOf(write, records.slice(from, to), org.client.saving), org.budget);
-      if (answer.refused !== null) refusals += 1;
-      if (answer.refused === null) written.splice(from, to - from, ...writtenOf(answer, to - from));
-      else if (to - from === 1) written[from] = refusal(answer);
-      else if (refusals >= MAX_REFUSALS) written.splice(from, to - from, ...tooManyRefusals(answer, to - from));
-      else {
-        const middle = Math.floor((from + to) / 2);
-        parts.unshift({ from, to: middle }, { from: middle, to });
-      }
-    } catch (error) {
-      if (error instanceof CallsEnded) return written;
-      if (!(error instanceof CallFailure)) throw error;
-      // The failure applies to the whole call, so the following calls would fail too.
-      return written.map((each, index) =>
-        each.kind === 'not-begun' && index >= from
-          ? { kind: 'failed', result: error.result, mayBeOpen: error.mayBeOpen && index < to }
-          : each,
+      const call = callOf(
+        write,
+        part.map((at) => records[at]!),
+        org.client.saving,
       );
+      const answer = await org.client.call(call, org.budget);
+      if (answer.refused === null) settle(writtenOf(answer, part.length));
+      else if (part.length === 1) settle([refusal(answer)]);
+      else {
+        refused = answer;
+        return { accepted: false, again: part };
+      }
+      return { accepted: answer.refused === null, again: [] };
+    } catch (error) {
+      if (error instanceof CallsEnded) return 'over';
+      if (!(error instanceof CallFailure)) throw error;
+      failure = error;
+      settle(part.map(() => ({ kind: 'failed', result: error.result, mayBeOpen: error.mayBeOpen })));
+      return 'over';
     }
+  };
+  const { left, refusesAll } = await sendInParts(chunksOf([...records.keys()], MAX_RECORDS), send);
+  for (const at of left) {
+    if (written[at]!.kind !== 'not-begun') continue;
+    // The failure applies to the whole call, so the following calls would fail too.
+    if (failure !== undefined) written[at] = { kind: 'failed', result: failure.result };
+    else if (refusesAll) written[at] = { kind: 'failed', result: tooManyRefusals(refused) };
   }
   return written;
 }
@@ -180,9 +179,9 @@ function writtenOf({ body, requestId, answeredAtMs }: CallAnswer, count: number)
   );
 }
 
-function tooManyRefusals({ refused }: CallAnswer, count: number): Written[] {
-  const detail = `Salesforce refuses most calls as a whole (${refused?.code}): run "pigeonpost check" to find the reason`;
-  return Array.from({ length: count }, () => ({ kind: 'failed', result: { kind: 'retry', detail } }));
+function tooManyRefusals(answer: CallAnswer | undefined): FailedResult {
+  const detail = `Salesforce refuses most calls as a whole (${answer?.refused?.code}): run "pigeonpost check" to find the reason`;
+  return { kind: 'retry', detail };
 }
 
 /** Returns the refusal of a call that had only one record. */

@@ -1,3 +1,4 @@
+import { type PartReply, sendInParts } from '../records/send-in-parts.js';
 import type { Outcome, Result } from '../sink.js';
 import { classifyAnswer, type Verdict } from './classify.js';
 import { findUnderId } from './conflict.js';
@@ -10,9 +11,6 @@ interface SendOptions {
   readonly mayStart: () => boolean;
 }
 
-/** After this many single refusals without a stored statement, `send` stops: the LRS may refuse everything. */
-const REFUSED_ALONE = 5;
-
 /**
  * Sends operations batch by batch. An LRS stores a batch completely or not at all, so a refused batch is halved until
  * the refused statement is found: at most 15 requests for one in a hundred. A failure that no statement causes ends the
@@ -24,7 +22,8 @@ export async function sendOperations(
   options: SendOptions,
 ): Promise<Outcome[]> {
   const sending = new Sending(operations, lrs, options);
-  for (const batch of toBatches(operations.map(parcelOf))) await sending.deliver(batch);
+  const batches = toBatches(operations.map(parcelOf));
+  await sendInParts(batches, (batch) => sending.deliver(batch), options.mayStart);
   return sending.outcomes;
 }
 
@@ -34,12 +33,9 @@ class Sending {
   readonly outcomes: Outcome[];
   readonly #lrs: Lrs;
   readonly #options: SendOptions;
-  /**
-   * Whether `send` has stopped: after a failure that would affect every further request, or after too many refusals.
-   */
-  #hasEnded = false;
+  /** Whether a failure has occurred that would affect every further request. */
+  #hasFailed = false;
   #hasStored = false;
-  #refusedAlone = 0;
 
   constructor(operations: readonly XapiOperation[], lrs: Lrs, options: SendOptions) {
     this.#lrs = lrs;
@@ -47,42 +43,31 @@ class Sending {
     this.outcomes = operations.map(() => ({ kind: 'unsent' }));
   }
 
-  /**
-   * @param isRefused the rest of a refused batch was stored, so this part contains the refused statement: it is halved
-   *   without a request
-   * @returns whether all of it was stored
-   */
-  async deliver(batch: readonly Parcel[], isRefused = false): Promise<boolean> {
-    if (isRefused && batch.length > 1) return await this.#halve(batch, true);
-    if (!this.#mayContinue(batch)) return false;
+  async deliver(batch: readonly Parcel[]): Promise<PartReply<Parcel>> {
+    // A pause that the LRS requested in any lane applies to all lanes.
+    const afterMs = this.#lrs.quietForMs;
+    if (afterMs > 0) {
+      for (const { index } of batch)
+        this.#settle(index, { kind: 'retry', afterMs, detail: 'the LRS requested a pause' });
+      return 'over';
+    }
     const ids = distinct(batch).flatMap(({ operation }) => operation.statements.map(({ id }) => id));
     const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
     switch (verdict.kind) {
       case 'stored':
         this.#hasStored = true;
         for (const { operation, index } of batch) this.#settle(index, delivered(operation, verdict.detail));
-        return true;
+        return { accepted: true, again: [] };
       case 'failed':
         this.#end(batch, verdict);
-        return false;
+        return 'over';
       case 'refused':
-        // After 413, both halves may be small enough, so the second half is sent even if the first was stored.
-        if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
+        if (batch.length > 1) return { accepted: false, again: batch };
         await this.#settleRefused(batch[0]!, verdict);
-        if (verdict.status !== 409) this.#refusedAlone += 1;
-        if (!this.#hasStored) {
-          if (verdict.status === 400) this.#lrs.forgetVersion();
-          if (this.#refusedAlone >= REFUSED_ALONE) this.#hasEnded = true;
-        }
-        return false;
+        if (!this.#hasStored && verdict.status === 400) this.#lrs.forgetVersion();
+        // After a 409, the LRS holds a statement under the id: it does not refuse everything.
+        return this.#hasFailed ? 'over' : { accepted: verdict.status === 409, again: [] };
     }
-  }
-
-  async #halve(batch: readonly Parcel[], hasBadOne: boolean): Promise<boolean> {
-    const middle = Math.ceil(batch.length / 2);
-    const first = await this.deliver(batch.slice(0, middle));
-    const second = await this.deliver(batch.slice(middle), hasBadOne && first);
-    return first && second;
   }
 
   async #settleRefused({ operation, index }: Parcel, { status, detail }: Extract<Verdict, { kind: 'refused' }>) {
@@ -143,19 +128,8 @@ class Sending {
     return this.#settle(index, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
   }
 
-  #mayContinue(batch: readonly Parcel[]): boolean {
-    // A pause that the LRS requested in any lane applies to all lanes.
-    const afterMs = this.#lrs.quietForMs;
-    if (afterMs > 0) {
-      for (const { index } of batch)
-        this.#settle(index, { kind: 'retry', afterMs, detail: 'the LRS requested a pause' });
-      return false;
-    }
-    return !this.#hasEnded && this.#options.mayStart();
-  }
-
   #end(batch: readonly Pick<Parcel, 'operation' | 'index'>[], verdict: Failed): void {
-    this.#hasEnded = true;
+    this.#hasFailed = true;
     if (verdict.waitMs !== undefined) this.#lrs.keepQuiet(verdict.waitMs);
     for (const { operation, index } of batch) {
       this.#settle(index, verdict.mayBeStored ? { ...verdict.result, ...inDoubt(operation) } : verdict.result);
