@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nearestWord } from '../../config/nearest-word.js';
 import type { Secret } from '../../config/secret.js';
 import { mayReachPrivate, type NetworkKeys, plainHttpProblem } from '../network/address-policy.js';
-import type { Grant } from '../rest/oauth.js';
+import type { Grant } from '../rest/grants.js';
 import { type authTypes, type Method, type Preset, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
 import { bigquery, segment, teams } from './presets/events.js';
 import { airtable, dynamics, marketo, moodle, pipedrive } from './presets/records.js';

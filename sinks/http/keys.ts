@@ -4,7 +4,7 @@ import { Secret } from '../../config/secret.js';
 import { duration, headerSecret, listOf, nonEmptyText, oneOf, secret, text, wholeNumber } from '../../config/values.js';
 import { expression } from '../mapping/expression-schema.js';
 import type { Expression } from '../mapping/expression.js';
-import { signingAlgorithm } from '../rest/oauth.js';
+import { signingAlgorithm } from '../rest/sign-jwt.js';
 
 /**
  * The keys of an `http` sink, as users and presets write them. Every key is optional here, because a preset may set it.

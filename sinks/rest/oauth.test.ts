@@ -12,7 +12,9 @@ import { inspect } from 'node:util';
 import { Secret } from '../../config/secret.js';
 import { whileHeld } from '../../base/lease.js';
 import { RestClient } from './rest-client.js';
-import { type Grant, signingAlgorithm, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
+import type { Grant } from './grants.js';
+import { TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
+import { signingAlgorithm } from './sign-jwt.js';
 
 interface Asked {
   readonly headers: IncomingHttpHeaders;

@@ -5,35 +5,7 @@ import { retryAfterMs } from '../../base/retry-after.js';
 import { CutShort } from '../network/within-deadline.js';
 import type { RestAnswer, RestClient } from './rest-client.js';
 import { whileHeld } from '../../base/lease.js';
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-
-/** The proof of a sink's identity that a token endpoint requires. */
-export type Grant =
-  /** The grant of RFC 6749, 4.4. */
-  | {
-      readonly kind: 'client-credentials';
-      readonly clientId: string;
-      readonly clientSecret: Secret;
-      /** Sends the secret in the header `Authorization` or in the form (RFC 6749, 2.3.1). */
-      readonly authentication: 'client_secret_basic' | 'client_secret_post';
-      readonly scope?: string | undefined;
-      /** The API that the token is for. Servers such as Auth0 require it. */
-      readonly audience?: string | undefined;
-      /** The resource of RFC 8707. */
-      readonly resource?: string | undefined;
-    }
-  /** The grant of RFC 7523, 2.1, with an assertion that the sink signs. */
-  | {
-      readonly kind: 'jwt-bearer';
-      /** PEM, RSA or EC P-256; see `signingAlgorithm`. */
-      readonly privateKey: Secret;
-      /** `iss`, `sub`, `aud` and whatever else the server expects. `iat` and `exp` are added. */
-      readonly claims: Fields;
-      readonly keyId?: string | undefined;
-      readonly scope?: string | undefined;
-      /** Lifetime of an assertion in seconds. 120 by default, because Salesforce accepts at most 3 minutes. */
-      readonly validForSeconds?: number | undefined;
-    };
+import { type Grant, grantRequest } from './grants.js';
 
 export interface TokenSourceOptions {
   readonly tokenUrl: URL;
@@ -208,30 +180,6 @@ export class TokenSource {
   }
 }
 
-function grantRequest(grant: Grant, nowMs: number): { form: URLSearchParams; authorization?: string } {
-  const form = new URLSearchParams();
-  if (grant.scope !== undefined) form.set('scope', grant.scope);
-  if (grant.kind === 'jwt-bearer') {
-    const { claims, privateKey, keyId, validForSeconds = 120 } = grant;
-    const iat = Math.floor(nowMs / 1000);
-    form.set('grant_type', 'urn:ietf:params:oauth:grant-type:jwt-bearer');
-    form.set('assertion', signJwt({ iat, exp: iat + validForSeconds, ...claims }, privateKey.reveal(), keyId));
-    return { form };
-  }
-  const { clientId, clientSecret, authentication, audience, resource } = grant;
-  form.set('grant_type', 'client_credentials');
-  if (audience !== undefined) form.set('audience', audience);
-  if (resource !== undefined) form.set('resource', resource);
-  if (authentication === 'client_secret_post') {
-    form.set('client_id', clientId);
-    form.set('client_secret', clientSecret.reveal());
-    return { form };
-  }
-  // According to RFC 6749, 2.3.1, id and secret are form-encoded before they become user and password.
-  const user = [clientId, clientSecret.reveal()].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
-  return { form, authorization: `Basic ${Buffer.from(user.join(':')).toString('base64')}` };
-}
-
 /**
  * Whether a token is a bearer token. Tokens of unknown types must not be used (RFC 6749, 7.1). Some servers leave out
  * the type.
@@ -266,39 +214,4 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal
   } finally {
     signal.removeEventListener('abort', stop);
   }
-}
-
-/**
- * Signs claims as a JSON Web Token in compact form (RFC 7515). The kind of key determines the algorithm: RS256 for an
- * RSA key of at least 2048 bits, ES256 for an EC key on P-256 (RFC 7518, 3.1).
- * @throws if the key is of another kind. `signingAlgorithm` finds such keys when the configuration is read
- */
-function signJwt(claims: object, privateKeyPem: string, keyId?: string): string {
-  const key = createPrivateKey(privateKeyPem);
-  const algorithm = algorithmOf(key);
-  if (algorithm === undefined) throw new TypeError('the private key signs neither RS256 nor ES256');
-  const header = { alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
-  const content = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  // JWS requires the two numbers of an ECDSA signature one after the other (RFC 7518, 3.4). Node's default would be
-  // DER.
-  const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
-  return `${content}.${signature.toString('base64url')}`;
-}
-
-/**
- * Returns the algorithm by which `signJwt` signs with a private key (PEM, without passphrase); undefined if the text is
- * no such key.
- */
-export function signingAlgorithm(privateKeyPem: string): 'RS256' | 'ES256' | undefined {
-  try {
-    return algorithmOf(createPrivateKey(privateKeyPem));
-  } catch {
-    return undefined;
-  }
-}
-
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): 'RS256' | 'ES256' | undefined {
-  if (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048) return 'RS256';
-  if (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1') return 'ES256';
-  return undefined;
 }

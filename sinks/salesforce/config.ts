@@ -4,7 +4,7 @@ import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config
 import type { Expression } from '../mapping/expression.js';
 import { expression, writtenValue } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
-import { signingAlgorithm } from '../rest/oauth.js';
+import { signingAlgorithm } from '../rest/sign-jwt.js';
 
 export type PersonType = 'Lead' | 'Contact';
 

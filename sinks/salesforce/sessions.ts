@@ -1,5 +1,6 @@
 import { CutShort } from '../network/within-deadline.js';
-import { type Grant, type Token, TokenFailure, TokenSource, type TokenSourceOptions } from '../rest/oauth.js';
+import type { Grant } from '../rest/grants.js';
+import { type Token, TokenFailure, TokenSource, type TokenSourceOptions } from '../rest/oauth.js';
 import type { RestClient } from '../rest/rest-client.js';
 import type { SalesforceConfig } from './config.js';
 import { CallFailure, CallsEnded } from './operation.js';
