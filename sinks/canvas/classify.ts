@@ -1,6 +1,7 @@
-import { type Fields, fieldsOf, type Result } from '../sink.js';
+import { type Fields, fieldsOf } from '../sink.js';
 import { refusesContent } from '../network/read-answer.js';
 import { retryAfterMs } from '../../base/retry-after.js';
+import type { Failed } from '../records/reply.js';
 import type { RestAnswer } from '../rest/rest-client.js';
 
 export type CanvasAnswer = Pick<RestAnswer, 'status' | 'body' | 'text' | 'retryAfter' | 'requestId' | 'answeredAtMs'>;
@@ -14,11 +15,7 @@ export type Reply =
       readonly status: number;
       readonly requestId: string | undefined;
     }
-  /**
-   * A failure of Canvas or the token, which would affect any request. `processed` says whether the request may have
-   * taken effect nevertheless.
-   */
-  | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
+  | Failed;
 
 /** Canvas limits the rate. The bucket must empty before the next request. */
 interface Throttled {

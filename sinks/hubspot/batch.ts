@@ -1,10 +1,11 @@
 import { chunksOf } from '../../base/grouping.js';
+import type { Failed } from '../records/reply.js';
 import { sendInParts } from '../records/send-in-parts.js';
 import { fieldsOf } from '../sink.js';
-import { type Failed, held, listOf, type Problem, problemOf, type Reply, withCorrelationId } from './classify.js';
+import { held, listOf, type Problem, problemOf, type Reply, withCorrelationId } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient } from './client.js';
-import type { EventTimes } from './decide-writes.js';
+import type { EventTimes } from './event-times.js';
 
 /** One record of a batch call. */
 export interface BatchInput {
@@ -156,18 +157,26 @@ const aboutProperties = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE', 'RE
 function refusedByInput(
   reply: Extract<Reply, { kind: 'refused' }>,
   inputs: readonly BatchInput[],
-  { notFound }: BatchCall,
+  { notFound: whole }: BatchCall,
 ): (RecordReply | 'unmatched')[] {
   const { code, properties } = reply.problem;
   if (aboutProperties.has(code)) {
     const holds = inputs.map(({ body }) => properties.some((name) => Object.hasOwn(fieldsOf(body.properties), name)));
     if (holds.includes(true)) return holds.map((isAtFault) => (isAtFault ? rejectedBy(reply) : 'unmatched'));
   }
-  if (reply.status === 404 && notFound !== 'one') {
-    return inputs.map(() => (notFound === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
+  if (reply.status === 404 && whole !== 'one') {
+    return inputs.map(() => (whole === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
   }
   return inputs.map(() => (inputs.length === 1 ? rejectedBy(reply) : 'unmatched'));
 }
+
+/** The result of a write or an association whose record HubSpot does not have. */
+export const notFound = {
+  kind: 'rejected',
+  cause: 'hubspot:not-found',
+  detail: 'HubSpot has no such record',
+  about: 'record',
+} as const;
 
 function rejectedBy({ status, problem, correlationId }: Extract<Reply, { kind: 'refused' }>): RecordReply {
   if (status === 404 || problem.category === 'OBJECT_NOT_FOUND') return { kind: 'missing' };

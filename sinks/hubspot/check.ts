@@ -1,7 +1,8 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
 import { emptyWhen, nameWarnings } from '../mapping/probe.js';
-import { isHeld, listOf, type Reply } from './classify.js';
+import { isHeld } from '../records/record-task.js';
+import { listOf, type Reply } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient } from './client.js';
 import type { RecordKeys } from './config.js';

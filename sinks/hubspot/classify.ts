@@ -1,5 +1,6 @@
 import { parsedJson } from '../network/read-answer.js';
 import { retryAfterMs } from '../../base/retry-after.js';
+import type { Failed } from '../records/reply.js';
 import type { RestAnswer } from '../rest/rest-client.js';
 import { type Fields, fieldsOf, type Result } from '../sink.js';
 
@@ -25,16 +26,6 @@ export type Reply =
       readonly correlationId: string | undefined;
     }
   | Failed;
-
-/**
- * A failure of the account or of HubSpot, whatever the request contained. `processed` says whether the request may have
- * taken effect nevertheless.
- */
-export interface Failed {
-  readonly kind: 'failed';
-  readonly result: Result;
-  readonly processed: 'no' | 'maybe';
-}
 
 /** The account exceeded a limit. `daily` lasts until midnight in the account's time zone, `short` for some seconds. */
 interface Limited {
@@ -102,11 +93,6 @@ const heldForMs = 10 * 60_000;
  */
 export function held(detail: string, correlationId: string | undefined): Extract<Result, { kind: 'unsent' }> {
   return { kind: 'unsent', afterMs: heldForMs, detail: withCorrelationId(detail, correlationId) };
-}
-
-/** Whether a result holds back one entry of `records`, and not the whole operation. */
-export function isHeld(result: Result): result is Extract<Result, { kind: 'unsent' }> {
-  return result.kind === 'unsent' && result.detail !== undefined;
 }
 
 function forbidden({ missingScopes }: Problem): string {

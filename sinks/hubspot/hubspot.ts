@@ -8,7 +8,7 @@ import { carryOut } from './send.js';
 import { checkAccount } from './check.js';
 import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
-import { EventTimes } from './decide-writes.js';
+import { EventTimes } from './event-times.js';
 import { recoverNotes } from './send-notes.js';
 import { type HubSpotOperation, Task } from './operation.js';
 import { Planner } from './plan.js';

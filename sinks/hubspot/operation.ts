@@ -1,25 +1,10 @@
-import {
-  type Fields,
-  type Operation,
-  fieldsOf,
-  type OnForget,
-  type Outcome,
-  type Result,
-  type Subject,
-} from '../sink.js';
-import type { WritePolicy } from '../mapping/expression-schema.js';
-import type { RecordReply } from './batch.js';
-import { isHeld, listOf } from './classify.js';
+import { type RecordOperation, RecordTask } from '../records/record-task.js';
+import { type Fields, fieldsOf, type OnForget, type Subject } from '../sink.js';
+import type { ValueWrite } from '../records/decide-values.js';
+import { notFound, type RecordReply } from './batch.js';
+import { listOf } from './classify.js';
 
-/** The calls for one change, with one step for each entry of `records` that reads the change's list. */
-export interface HubSpotOperation extends Operation {
-  readonly steps: readonly Step[];
-  /**
-   * The item's object before this operation. The operation changes only the parts of the entries that its steps belong
-   * to.
-   */
-  readonly object: Fields | null;
-}
+export type HubSpotOperation = RecordOperation<Step>;
 
 export type Step = RecordStep | ForgetStep | LeaveStep | ArchiveStep | RegistrationStep | NoteStep | ByHandStep;
 
@@ -67,11 +52,8 @@ export interface RecordStep extends OfRecord {
   readonly listsBefore: readonly string[];
 }
 
-export interface PropertyWrite {
-  readonly name: string;
-  /** Empty clears the property. */
-  readonly value: string;
-  readonly policy: WritePolicy;
+export interface PropertyWrite extends ValueWrite {
+  readonly value: string | null;
   /**
    * True for a property of `match` whose policy the mapping does not state. It is not written to a record that was found
    * by it: the record may have the value as an additional one, such as a second e-mail address.
@@ -259,54 +241,17 @@ export function eventName({ workspace, pigeonholeId }: Subject['change']): Omit<
   return { externalAccountId: `pigeonpost-${workspace}`, externalEventId: String(pigeonholeId) };
 }
 
-/** An operation in progress. It collects the results of the operation's steps, and the result that ended it, if any. */
-export class Task {
-  readonly #made: Record<string, Fields | null> = {};
-  readonly #details: string[] = [];
-  /**
-   * The entries of `records` that are held back because HubSpot refuses all records of their kind, each with the result
-   * that says why.
-   */
-  readonly #held = new Map<string, Result>();
-  #end: Result | undefined;
-
-  constructor(readonly operation: HubSpotOperation) {}
-
-  /**
-   * Whether the step of this entry may continue. A failed step ends the operation, and later steps wait for the next
-   * attempt. An entry that is held back delays no other entry.
-   */
-  isOpen(record: string): boolean {
-    return this.#end === undefined && !this.#held.has(record);
-  }
-
-  /** Returns the open steps of one kind. */
-  steps<Kind extends Step['kind']>(kind: Kind): Extract<Step, { kind: Kind }>[] {
-    return this.operation.steps.filter(
-      (step): step is Extract<Step, { kind: Kind }> => step.kind === kind && this.isOpen(step.record),
-    );
-  }
-
-  /** Sets an entry's part of the item's object. Null: HubSpot no longer has a record of this entry. */
-  made(record: string, object: Fields | null): void {
-    this.#made[record] = object;
-  }
-
-  /** Returns the id of the record that an entry created or found in this attempt. */
-  madeId(record: string): string | undefined {
-    const id = this.#made[record]?.id;
-    return typeof id === 'string' ? id : undefined;
-  }
-
-  /** Returns an entry's part of the item's object, as this attempt or an earlier one left it. */
-  has(record: string): Fields {
-    return this.#made[record] ?? fieldsOf(this.operation.object?.[record]);
+/** An operation in progress. */
+export class Task extends RecordTask<Step> {
+  constructor(operation: HubSpotOperation) {
+    super(operation, 'HubSpot accepted it');
   }
 
   /** Whether an entry for contacts writes this contact, so that a removal clears it. */
   writesContact(id: string): boolean {
-    const parts = Object.entries({ ...this.operation.object, ...this.#made });
-    return parts.some(([record, made]) => /^contacts(?: \d+)?$/.test(record) && fieldsOf(made).id === id);
+    return Object.entries(this.object).some(
+      ([record, made]) => /^contacts(?: \d+)?$/.test(record) && fieldsOf(made).id === id,
+    );
   }
 
   /**
@@ -318,61 +263,18 @@ export class Task {
     this.made(newContacts, { ids: [...new Set(ids)], ...(mayExist && { mayExist }) });
   }
 
-  /** Adds a detail for the operator. */
-  note(detail: string): void {
-    this.#details.push(detail);
-  }
-
   /**
-   * Ends the operation with this result. If the result holds back the entry, ends only the entry's steps.
-   * @param record the step's entry of `records`
-   */
-  end(result: Result, record: string): void {
-    if (!isHeld(result)) this.#end ??= result;
-    else if (!this.#held.has(record)) this.#held.set(record, result);
-  }
-
-  /**
-   * Ends the operation with a record's reply. A caller for which `missing` is not an error must handle that reply
-   * itself.
+   * Ends a step with a record's reply. A caller for which `missing` is not an error must handle that reply itself.
    */
   endBy(reply: Exclude<RecordReply, { kind: 'done' }>, record: string): void {
     switch (reply.kind) {
       case 'missing':
-        return this.end(
-          { kind: 'rejected', cause: 'hubspot:not-found', detail: 'HubSpot has no such record', about: 'record' },
-          record,
-        );
+        return this.end(notFound, record);
       case 'rejected':
         return this.end(reply, record);
       case 'failed':
         return this.end(reply.result, record);
     }
-  }
-
-  outcome(): Outcome {
-    const held = this.#end === undefined ? this.#held.values().next().value : undefined;
-    const detail = this.#details.length === 0 ? 'HubSpot accepted it' : this.#details.join('; ');
-    const result: Result = this.#end ?? held ?? { kind: 'delivered', detail };
-    const before = this.operation.object ?? {};
-    const wasHeld = Object.values(before).some((made) => fieldsOf(made).heldAt !== undefined);
-    if (Object.keys(this.#made).length === 0 && (held !== undefined || !wasHeld)) return result;
-    const object = Object.fromEntries(
-      Object.entries({ ...before, ...this.#made })
-        .filter(([, made]) => made !== null)
-        .map(([record, made]) => [record, this.#marked(record, fieldsOf(made), held !== undefined)]),
-    );
-    return { ...result, object: Object.keys(object).length === 0 ? null : object };
-  }
-
-  /**
-   * While one entry is held back, marks the results of the other entries with this change's id. The next attempt, ten
-   * minutes later, then skips these entries and does not overwrite edits that people have made since.
-   */
-  #marked(record: string, { heldAt, ...made }: Fields, isHeldBack: boolean): Fields {
-    const { changeId } = this.operation;
-    const isDone = this.#made[record] != null ? !this.#held.has(record) : heldAt === changeId;
-    return isHeldBack && isDone ? { ...made, heldAt: changeId } : made;
   }
 }
 

@@ -12,7 +12,7 @@ import { MappingError } from '../mapping/mapping-error.js';
 import { type Expression, mappingView, type MappingView } from '../mapping/expression.js';
 import { happenedAtMs, isAnonymous, mayExistIn, type NamedRecord, namedRecords } from '../mapping/crm-records.js';
 import { listOf } from './classify.js';
-import { lifecycleStage } from './decide-writes.js';
+import { lifecycleStage } from './lifecycle-stage.js';
 import {
   attendanceValue,
   emailValue,
@@ -179,9 +179,9 @@ async function recordStep({ keys, name, path, subject, view, made }: Planning): 
       if (keys.match?.includes(property) || property === lifecycleStage) return [];
       // A missing value leaves the property unchanged, unless the person's identity is no longer visible and this sink
       // wrote the property.
-      if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
+      if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: null, policy: 'always' }];
       if (value === undefined || policy !== 'always') return [];
-      return [{ name: property, value: '', policy }];
+      return [{ name: property, value: null, policy }];
     },
   );
   return {

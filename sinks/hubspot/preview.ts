@@ -1,7 +1,7 @@
 import type { PreviewedCall } from '../sink.js';
 import type { HubSpotClient } from './client.js';
 import type { ContactReference, RecordStep, RegistrationStep, Step } from './operation.js';
-import { upsertOf } from './send-records.js';
+import { propertyText, upsertOf } from './send-records.js';
 import { inputOf } from './send-registrations.js';
 
 /** An id that only an answer of HubSpot contains. */
@@ -70,7 +70,7 @@ function recordCalls({ objectType, id, match, create, write }: RecordStep, clien
   const post = (call: string, body: unknown): PreviewedCall => {
     return { method: 'POST', address: client.address('objects', `${objectType}/batch/${call}`), body };
   };
-  const properties = Object.fromEntries(write.map(({ name, value }) => [name, value]));
+  const properties = Object.fromEntries(write.map(({ name, value }) => [name, propertyText(value)]));
   const reads =
     id === null
       ? match.map(({ property, value }) => post('read', { idProperty: property, inputs: [{ id: value }] }))

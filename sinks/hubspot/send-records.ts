@@ -1,5 +1,12 @@
 import { groupBy } from '../../base/grouping.js';
-import { type BatchInput, readRecords, type RecordReply, type Sending, writeRecords } from './batch.js';
+import type { Value, ValueRules } from '../records/decide-values.js';
+import { findInOrder } from '../records/find-in-order.js';
+import type { WriteReply } from '../records/reply.js';
+import type { Draft, Group } from '../records/write-merged.js';
+import { type RecordJob, type RecordVendor, writeRecords as writeFound } from '../records/write-records.js';
+import type { Result } from '../sink.js';
+import { type BatchInput, notFound, readRecords, type RecordReply, type Sending, writeRecords } from './batch.js';
+import { lifecycleStage, mayMoveStage } from './lifecycle-stage.js';
 import {
   type Task,
   type ContactReference,
@@ -9,67 +16,141 @@ import {
   type UniqueValue,
   type Pair,
 } from './operation.js';
-import {
-  decideWrites,
-  needsHistory,
-  needsPresent,
-  neededProperties,
-  type PresentValue,
-  presentValues,
-  timeOf,
-} from './decide-writes.js';
+import { nameParts, needsHistory, needsPresent, neededProperties, presentValues, timeOf } from './present-values.js';
+
+type Searched = Pick<RecordStep, 'record' | 'objectType' | 'match' | 'write'>;
 
 /** A search for the record of a step. */
-interface Search<S extends Searched = Searched> {
-  readonly task: Task;
-  readonly step: S;
+class Search<S extends Searched = Searched> implements RecordJob {
   /** The record's id, once it is known. */
-  id: string | null;
+  id: string | null = null;
   /** The value that found the record. The record already has it, so it need not be written. */
-  foundBy: UniqueValue | null;
+  foundBy: UniqueValue | null = null;
   /** The record as read; undefined if it was not read or does not exist. */
   record: Readonly<Record<string, unknown>> | undefined;
   /** True if the known id leads to another record, into which the record was merged. */
-  isMerged: boolean;
+  isMerged = false;
+
+  constructor(
+    readonly task: Task,
+    readonly step: S,
+    readonly happenedAtMs = 0,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.task.isOpen(this.step.record);
+  }
+
+  end(result: Result): void {
+    this.task.end(result, this.step.record);
+  }
 }
 
-type Searched = Pick<RecordStep, 'record' | 'objectType' | 'match' | 'write'>;
 type RecordSearch = Search<RecordStep>;
+type RecordDraft = Draft<RecordSearch, Group<RecordSearch>>;
 
 /**
  * Writes records of one type. If a record's id is known, it is updated by the id. Otherwise `match` finds the record,
- * or a new one is created. Steps for the same record become one update. If a known id no longer exists (because the
- * record was merged or deleted in HubSpot), the sink searches for the record again.
+ * or a new one is created.
  *
  * Every call is harmless when repeated. Updates set values, and new records are created by an upsert with the first
  * match property, so that two concurrent attempts cannot create two records.
  */
 export async function sendRecords(pairs: readonly Pair<RecordStep>[], sending: Sending): Promise<void> {
-  let open = pairs.map(({ task, step }): RecordSearch => ({
-    task,
-    step,
-    id: step.id,
-    foundBy: null,
-    record: undefined,
-    isMerged: false,
-  }));
-  // Two rounds: if a record no longer exists, the second round searches for it again. If that fails too, the step waits
-  // for the next attempt.
-  for (let round = 0; round < 2 && open.length > 0; round += 1) {
-    await readKnown(open, sending);
-    await find(open.filter(needsFinding), sending);
-    const gone = await update(open.filter(isOpenWithId), sending);
-    await upsert(open.filter(isUnfound), sending);
-    open = gone;
+  const searches = pairs.map(({ task, step }) => {
+    const search = new Search(task, step, step.happenedAtMs);
+    search.id = step.id;
+    return search;
+  });
+  await writeFound(searches, new HubSpotRecords(sending));
+}
+
+const rules: ValueRules = {
+  nameParts,
+  mayChange: (name, from, to) =>
+    name !== lifecycleStage || mayMoveStage(typeof from === 'string' ? from : '', String(to ?? '')),
+};
+
+class HubSpotRecords implements RecordVendor<RecordSearch, Group<RecordSearch>> {
+  readonly rules = rules;
+
+  constructor(private readonly sending: Sending) {}
+
+  async readKnown(jobs: readonly RecordSearch[]): Promise<void> {
+    const searches = jobs.filter((search) => hasToRead(search) || mayBeMerged(search));
+    const replies = await read(searches, ({ id }) => id!, undefined, this.sending);
+    searches.forEach((search, index) => {
+      const reply = replies[index]!;
+      if (reply.kind === 'done') {
+        search.record = reply.result;
+        search.isMerged = String(reply.result.id) !== search.id;
+      } else if (reply.kind === 'missing') search.id = null;
+      else search.task.endBy(reply, search.step.record);
+    });
   }
-  for (const { task, step } of open) {
-    task.end({ kind: 'retry', detail: 'the record was removed in HubSpot in the meantime' }, step.record);
+
+  async find(jobs: readonly RecordSearch[]): Promise<void> {
+    for (const search of jobs) Object.assign(search, { record: undefined, isMerged: false });
+    await find(jobs.filter(needsFinding), this.sending);
+  }
+
+  mayCreate({ task, step }: RecordSearch): boolean {
+    if (step.create && step.match.length > 0) return true;
+    task.note(
+      step.create
+        ? `${step.objectType} ${step.id} was removed in HubSpot, and the item has no value that could identify another record`
+        : `no ${step.objectType} record matches and "create" is false, so none was written`,
+    );
+    if (step.id !== null) task.made(step.record, null);
+    return false;
+  }
+
+  newNamesOf({ step: { match } }: RecordSearch): string[] {
+    return [`${match[0]!.property} ${match[0]!.value.toLowerCase()}`];
+  }
+
+  groupOf(id: string | null, members: readonly RecordSearch[]): Group<RecordSearch> {
+    return { id, members };
+  }
+
+  writesOf(search: RecordSearch): PropertyWrite[] {
+    return search.step.write.filter((write) => !identifiesOther(search, write));
+  }
+
+  presentOf({ record, step }: RecordSearch): ReturnType<typeof presentValues> {
+    return record === undefined ? new Map() : presentValues(record, step, this.sending.times);
+  }
+
+  async write(drafts: readonly RecordDraft[]): Promise<WriteReply[]> {
+    const replies = new Map<RecordDraft, WriteReply>();
+    // HubSpot accepts only one match property in a call.
+    for (const alike of groupBy(drafts, howOf).values()) {
+      const how = alike[0]!.group.id === null ? 'upsert' : 'update';
+      const { objectType } = alike[0]!.members[0]!.step;
+      const written = await writeRecords(this.sending, objectType, how, alike.map(draftInput));
+      alike.forEach((draft, index) => replies.set(draft, writeReplyOf(written[index]!, how, this.sending)));
+    }
+    return drafts.map((draft) => replies.get(draft)!);
+  }
+
+  wrote({ group, members, valuesOf }: RecordDraft, reply: Extract<WriteReply, { kind: 'written' }> | null): void {
+    const id = reply?.id ?? group.id!;
+    const atMs = reply?.atMs ?? this.sending.now();
+    members.forEach((search, at) => {
+      if (group.id === null && reply?.isNew === false) search.foundBy ??= search.step.match[0]!;
+      const { happenedAtMs } = search.step;
+      for (const name of valuesOf(search).keys()) {
+        this.sending.times.remember(id, name, { happenedAtMs, writtenAtMs: atMs });
+      }
+      wrote(search, { id, values: valuesOf(search), atMs, isNew: reply?.isNew === true && at === 0 });
+    });
+  }
+
+  mayHaveCreated({ task, step }: RecordSearch): void {
+    task.made(step.record, { mayExist: true });
   }
 }
 
-const isOpen = ({ task, step }: Search): boolean => task.isOpen(step.record);
-const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
-const isUnfound = (search: Search): boolean => isOpen(search) && search.id === null;
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
 /** Whether the record must be read because it may have been merged into one that has another value of this property. */
 const mayBeMerged = ({ step }: RecordSearch): boolean =>
@@ -81,52 +162,85 @@ const mayBeMerged = ({ step }: RecordSearch): boolean =>
  */
 function needsFinding(search: RecordSearch): boolean {
   const { step } = search;
-  return isUnfound(search) && (!step.create || step.match.length > 1 || hasToRead(search));
+  return !step.create || step.match.length > 1 || hasToRead(search);
 }
 
-/**
- * Reads records with a known id if a decision needs their present values. If a record no longer exists, sets the id of
- * its search to null.
- */
-async function readKnown(open: readonly RecordSearch[], sending: Sending): Promise<void> {
-  const searches = open.filter(
-    (search) => isOpenWithId(search) && search.record === undefined && (hasToRead(search) || mayBeMerged(search)),
-  );
-  const replies = await read(searches, ({ id }) => id!, undefined, sending);
-  searches.forEach((search, index) => {
-    const reply = replies[index]!;
-    if (reply.kind === 'done') {
-      search.record = reply.result;
-      search.isMerged = String(reply.result.id) !== search.id;
-    } else if (reply.kind === 'missing') search.id = null;
-    else search.task.endBy(reply, search.step.record);
-  });
+function howOf({ group, members }: RecordDraft): string {
+  return group.id === null ? `upsert by ${members[0]!.step.match[0]!.property}` : 'update';
+}
+
+function draftInput({ group: { id }, members, values }: RecordDraft): BatchInput {
+  if (id !== null) return inputOf({ id, values: Object.fromEntries(values) });
+  return upsertOf(members[0]!.step.match[0]!, propertiesOf(Object.fromEntries(values)));
+}
+
+/** Returns the input that updates a record. */
+export function inputOf({
+  id,
+  values,
+}: {
+  readonly id: string;
+  readonly values: Readonly<Record<string, Value>>;
+}): BatchInput {
+  return { body: { id, properties: propertiesOf(values) }, key: id };
+}
+
+function propertiesOf(values: Readonly<Record<string, Value>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, propertyText(value)]));
+}
+
+/** Returns a value as HubSpot expects it: an empty text clears the property. */
+export function propertyText(value: Value): string {
+  return String(value ?? '');
+}
+
+/** Returns the reply to an update or upsert in the form of the record engine. */
+export function writeReplyOf(reply: RecordReply, how: 'update' | 'upsert', { now }: Sending): WriteReply {
+  switch (reply.kind) {
+    case 'done': {
+      const updatedAtMs = timeOf(reply.result.updatedAt);
+      return {
+        kind: 'written',
+        id: String(reply.result.id),
+        isNew: typeof reply.result.new === 'boolean' ? reply.result.new : undefined,
+        atMs: Number.isNaN(updatedAtMs) ? now() : updatedAtMs,
+      };
+    }
+    case 'missing':
+      return how === 'update' ? reply : { kind: 'refused', result: notFound };
+    case 'rejected':
+      return { kind: 'refused', result: reply };
+    case 'failed':
+      return reply;
+  }
 }
 
 /** Searches for the records by their match properties, one property after another. */
 async function find(searches: readonly Search[], sending: Sending): Promise<void> {
-  const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
-  for (let position = 0; position < longest; position += 1) {
-    const matchOf = ({ step }: Search): UniqueValue | undefined => step.match[position];
-    const left = searches.filter((search) => isUnfound(search) && matchOf(search) !== undefined);
-    for (const [property, group] of groupBy(left, (search) => matchOf(search)!.property)) {
-      const replies = await read(group, (search) => matchOf(search)!.value, property, sending);
-      group.forEach((search, index) => {
+  await findInOrder(
+    searches,
+    ({ step }) => step.match.map((value) => ({ kind: value.property, value })),
+    ({ isOpen, id }) => isOpen && id === null,
+    async (group, property) => {
+      const values = new Map(group.map(({ search, look }) => [search, look.value]));
+      const found = group.map(({ search }) => search);
+      const replies = await read(found, (search) => values.get(search)!.value, property, sending);
+      found.forEach((search, index) => {
         const reply = replies[index]!;
         if (reply.kind === 'done') {
           search.id = String(reply.result.id);
-          search.foundBy = matchOf(search)!;
+          search.foundBy = values.get(search)!;
           search.record = reply.result;
         } else if (reply.kind !== 'missing') search.task.endBy(reply, search.step.record);
       });
-    }
-  }
+    },
+  );
 }
 
 /** Reads the record of each search, in their order, with the properties that the decisions need. */
-async function read(
-  searches: readonly Search[],
-  keyOf: (search: Search) => string,
+async function read<S extends Search>(
+  searches: readonly S[],
+  keyOf: (search: S) => string,
   idProperty: string | undefined,
   sending: Sending,
 ): Promise<RecordReply[]> {
@@ -155,14 +269,13 @@ export async function findContacts(
 ): Promise<(string | null | undefined)[]> {
   const searches = wanted.map(({ task, record, contact }) => {
     const step = { record, objectType: 'contacts', match: contact.match, write: [], contact };
-    const search: Search<typeof step> = { task, step, id: null, foundBy: null, record: undefined, isMerged: false };
-    return search;
+    return new Search(task, step);
   });
   await find(searches, sending);
   for (const { task, id, step } of searches) {
     if (id !== null && step.contact.create && task.has(newContacts).mayExist === true) task.mayHaveCreated(id);
   }
-  const creating = searches.filter((search) => isUnfound(search) && search.step.contact.create);
+  const creating = searches.filter(({ isOpen, id, step }) => isOpen && id === null && step.contact.create);
   for (const groups of byFirstMatch(creating)) {
     const inputs = groups.map(([first]) => upsertOf(first!.step.match[0]!, first!.step.contact.properties));
     const replies = await writeRecords(sending, 'contacts', 'upsert', inputs);
@@ -181,51 +294,13 @@ export async function findContacts(
       }
     });
   }
-  return searches.map((search) => (isOpen(search) ? search.id : undefined));
+  return searches.map(({ isOpen, id }) => (isOpen ? id : undefined));
 }
 
 /** Returns the input that creates a record, or updates the one that the value finds. */
 export function upsertOf({ property, value }: UniqueValue, properties: Readonly<Record<string, string>>): BatchInput {
   const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
   return { body, key: value, keyProperty: property };
-}
-
-/** The steps that write one record, and their writes. */
-interface Merged {
-  readonly searches: readonly RecordSearch[];
-  /** The writes of each step, in order. */
-  readonly writes: readonly ReadonlyMap<string, string>[];
-}
-
-/** Updates records by id, each once. @returns the searches whose record no longer exists, without the id */
-async function update(searches: readonly RecordSearch[], sending: Sending): Promise<RecordSearch[]> {
-  const merged = [...groupBy(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
-  for (const { searches: group, writes } of merged.filter(({ writes }) => all(writes).size === 0)) {
-    const atMs = sending.now();
-    group.forEach((search, at) => wrote(search, { id: search.id!, values: writes[at]!, atMs, isNew: false }));
-  }
-  const changing = merged.filter(({ writes }) => all(writes).size > 0);
-  const gone = await write(changing, 'update', sending);
-  for (const search of gone) Object.assign(search, { id: null, record: undefined, isMerged: false });
-  return gone;
-}
-
-/** Creates records, or updates those that the first match property finds. */
-async function upsert(searches: readonly RecordSearch[], sending: Sending): Promise<void> {
-  for (const { task, step } of searches) {
-    if (step.create && step.match.length > 0) continue;
-    task.note(
-      step.create
-        ? `${step.objectType} ${step.id} was removed in HubSpot, and the item has no value that could identify another record`
-        : `no ${step.objectType} record matches and "create" is false, so none was written`,
-    );
-    if (step.id !== null) task.made(step.record, null);
-  }
-  const creating = searches.filter(({ step }) => step.create && step.match.length > 0);
-  for (const groups of byFirstMatch(creating)) {
-    const merged = groups.map((group) => mergedFor(group, sending));
-    for (const { task, step } of await write(merged, 'upsert', sending)) task.endBy({ kind: 'missing' }, step.record);
-  }
 }
 
 /**
@@ -240,71 +315,6 @@ function byFirstMatch<S extends Search>(searches: readonly S[]): S[][][] {
 }
 
 /**
- * Writes all records in one batch call. If HubSpot refuses a record that merges several steps, sends these steps one at
- * a time.
- * @returns the searches whose record no longer exists
- */
-async function write(merged: readonly Merged[], how: 'update' | 'upsert', sending: Sending): Promise<RecordSearch[]> {
-  if (merged.length === 0) return [];
-  const inputs = merged.map(({ searches: [first], writes }): BatchInput => {
-    const properties = Object.fromEntries(all(writes));
-    if (how === 'upsert') return upsertOf(first!.step.match[0]!, properties);
-    return { body: { id: first!.id, properties }, key: first!.id! };
-  });
-  const replies = await writeRecords(sending, merged[0]!.searches[0]!.step.objectType, how, inputs);
-  const gone: RecordSearch[] = [];
-  const apart: Merged[][] = [];
-  merged.forEach(({ searches, writes }, index) => {
-    const reply = replies[index]!;
-    if (reply.kind === 'rejected' && searches.length > 1) {
-      apart.push(searches.map((search, at) => ({ searches: [search], writes: [writes[at]!] })));
-    } else if (reply.kind === 'missing') gone.push(...searches);
-    else if (reply.kind !== 'done') {
-      const mayExist = how === 'upsert' && reply.kind === 'failed' && reply.processed === 'maybe';
-      for (const { task, step } of searches) {
-        if (mayExist) task.made(step.record, { mayExist });
-        task.endBy(reply, step.record);
-      }
-    } else {
-      const id = String(reply.result.id);
-      const updatedAtMs = timeOf(reply.result.updatedAt);
-      const atMs = Number.isNaN(updatedAtMs) ? sending.now() : updatedAtMs;
-      searches.forEach((search, at) => {
-        if (how === 'upsert' && reply.result.new === false) search.foundBy ??= search.step.match[0]!;
-        wrote(search, { id, values: writes[at]!, atMs, isNew: reply.result.new === true && at === 0 });
-        const { happenedAtMs } = search.step;
-        for (const name of writes[at]!.keys()) sending.times.remember(id, name, { happenedAtMs, writtenAtMs: atMs });
-      });
-    }
-  });
-  // One after another, because they write the same record, and the last one must win.
-  const longest = Math.max(0, ...apart.map((each) => each.length));
-  for (let turn = 0; turn < longest; turn += 1) {
-    const next = apart.flatMap((each) => each[turn] ?? []);
-    gone.push(...(await write(next, how, sending)));
-  }
-  return gone;
-}
-
-/** Decides the writes of the steps for one record. Each decision takes the writes of earlier steps into account. */
-function mergedFor(searches: readonly RecordSearch[], { times }: Sending): Merged {
-  const present = new Map<string, PresentValue>();
-  for (const { record, step } of searches) {
-    if (record !== undefined) for (const [name, value] of presentValues(record, step, times)) present.set(name, value);
-  }
-  const writes = searches.map((search) => {
-    const { step, record } = search;
-    const wanted = step.write.filter((each) => !identifiesOther(search, each));
-    // A property that was not read may have any value.
-    const known = record === undefined ? present : new Map([...present].filter(([name]) => isRead(step, name)));
-    const decided = decideWrites(clearingOnlyOurs(wanted, step, searches), known, step.happenedAtMs);
-    for (const [name, value] of decided) present.set(name, { value, happenedAtMs: step.happenedAtMs });
-    return decided;
-  });
-  return { searches, writes };
-}
-
-/**
  * Whether a property is not written because the record was found by it, now or earlier. The record then has the value as
  * its own or as an additional one, and pigeonpost must not replace the one that people see.
  */
@@ -313,31 +323,9 @@ function identifiesOther({ step, id, foundBy, isMerged }: RecordSearch, { name, 
   return isMatch === true && (isMerged || (id !== null && id === step.id && name === step.foundBy));
 }
 
-function isRead(step: RecordStep, name: string): boolean {
-  return neededProperties(step).includes(name);
-}
-
-/** Removes a write that clears a property if another step for the same record has a value for the property. */
-function clearingOnlyOurs(
-  writes: RecordStep['write'],
-  step: RecordStep,
-  searches: readonly RecordSearch[],
-): RecordStep['write'] {
-  const given = new Set(
-    searches
-      .filter((other) => other.step !== step)
-      .flatMap((other) => other.step.write.filter(({ value }) => value !== '').map(({ name }) => name)),
-  );
-  return writes.filter(({ name, value }) => value !== '' || !given.has(name));
-}
-
-function all(writes: readonly ReadonlyMap<string, string>[]): Map<string, string> {
-  return new Map(writes.flatMap((each) => [...each]));
-}
-
 interface Wrote {
   readonly id: string;
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: ReadonlyMap<string, Value>;
   readonly atMs: number;
   readonly isNew: boolean;
 }
@@ -348,7 +336,7 @@ function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created
   const same = step.id === id;
   const writtenAtMs: Record<string, number> = same ? { ...step.writtenAtMs } : {};
   for (const [name, value] of written) {
-    if (value === '') Reflect.deleteProperty(writtenAtMs, name);
+    if (value === null) Reflect.deleteProperty(writtenAtMs, name);
     else writtenAtMs[name] = atMs;
   }
   const dated = step.write.filter((each) => needsHistory(each) && written.has(each.name));
@@ -367,5 +355,4 @@ function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created
     ...(same && step.listsBefore.length > 0 && { lists: step.listsBefore }),
   };
   task.made(step.record, made);
-  search.id = id;
 }

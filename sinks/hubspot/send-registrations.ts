@@ -1,9 +1,10 @@
 import { groupBy } from '../../base/grouping.js';
+import type { Failed } from '../records/reply.js';
 import { type Fields, type Result, fieldsOf } from '../sink.js';
 import { type BatchInput, readRecords, type RecordReply, runBatch, type Sending } from './batch.js';
 import type { MarketingEvent, RegistrationStep, Pair } from './operation.js';
 import { createHash } from 'node:crypto';
-import { type Failed, held, listOf, problemOf, type Reply, withCorrelationId } from './classify.js';
+import { held, listOf, problemOf, type Reply, withCorrelationId } from './classify.js';
 
 type Registration = Pair<RegistrationStep>;
 

@@ -1,14 +1,13 @@
 import { chunksOf, groupBy } from '../../base/grouping.js';
-import { mergedDetail } from '../mapping/crm-records.js';
-import { type Fields, fieldsOf, type Result } from '../sink.js';
-import type { ArchiveStep, ByHandStep, ForgetStep, RegistrationStep, Step, Pair, Task } from './operation.js';
+import type { Fields, Result } from '../sink.js';
+import type { ArchiveStep, ByHandStep, RegistrationStep, Step, Pair, Task } from './operation.js';
+import { forgetProperties } from './forget-properties.js';
 import { leaveLists, sendAssociations, sendLists } from './send-associations.js';
 import { sendNotes } from './send-notes.js';
 import { sendRecords } from './send-records.js';
 import { sendRegistrations } from './send-registrations.js';
-import { readRecords, type Sending, writeRecords } from './batch.js';
-import { held, listOf } from './classify.js';
-import { changedAtMs, clockToleranceMs } from './decide-writes.js';
+import type { Sending } from './batch.js';
+import { held } from './classify.js';
 
 /**
  * Carries out the steps of several operations, one kind of step after another, so that one call serves many operations.
@@ -21,7 +20,7 @@ export async function carryOut(
   memory: Fields,
   sending: Sending,
 ): Promise<Readonly<Record<string, unknown>>> {
-  for (const pairs of byType(pairsOf(tasks, 'forget'))) await sendForgets(pairs, sending);
+  for (const pairs of byType(pairsOf(tasks, 'forget'))) await forgetProperties(pairs, sending);
   const leaves = pairsOf(tasks, 'leave');
   await leaveLists(leaves, sending);
   for (const { task, step } of leaves) if (task.isOpen(step.record)) task.made(step.record, step.made);
@@ -63,71 +62,6 @@ function losesItsContact({ task, step }: Pair<RegistrationStep>): boolean {
 
 function byType<P extends { readonly step: { readonly objectType: string } }>(pairs: readonly P[]): Iterable<P[]> {
   return groupBy(pairs, ({ step }) => step.objectType).values();
-}
-
-/**
- * Clears this sink's values in records that other systems also use. A property keeps its value if it was last changed
- * before the sink first wrote to the record, or after the sink last wrote the property, because the value then belongs
- * to another system.
- */
-async function sendForgets(forgets: readonly Pair<ForgetStep>[], sending: Sending): Promise<void> {
-  // The lists come first, because they are removed from the item's object below, and a later attempt could not leave
-  // them.
-  await leaveLists(forgets, sending);
-  const pairs = forgets.filter(({ task, step }) => task.isOpen(step.record));
-  const { objectType } = forgets[0]!.step;
-  const names = [...new Set(pairs.flatMap(({ step }) => Object.keys(step.writtenAtMs)))];
-  const reading = pairs.filter(({ step }) => Object.keys(step.writtenAtMs).length > 0);
-  for (const { task, step } of pairs) if (!reading.some((each) => each.step === step)) task.made(step.record, null);
-  const ids = reading.map(({ step }) => step.id);
-  const read = await readRecords(sending, objectType, ids, { properties: names, withHistory: names });
-  const missing = reading.filter((_, index) => read[index]!.kind === 'missing');
-  for (const pair of missing) await settleMissing(pair, sending);
-  const clearing = reading.flatMap(({ task, step }, index) => {
-    const reply = read[index]!;
-    if (reply.kind === 'missing') return [];
-    if (reply.kind !== 'done') task.endBy(reply, step.record);
-    else {
-      const ours = Object.entries(step.writtenAtMs).filter(([name, writtenAtMs]) => {
-        const changed = changedAtMs(reply.result, name);
-        return (
-          changed !== undefined &&
-          changed >= step.sinceMs - clockToleranceMs &&
-          changed <= writtenAtMs + clockToleranceMs
-        );
-      });
-      task.note(`${ours.length} properties of ${objectType} ${step.id} cleared`);
-      if (ours.length > 0) return [{ task, step, properties: Object.fromEntries(ours.map(([name]) => [name, ''])) }];
-      task.made(step.record, null);
-    }
-    return [];
-  });
-  const inputs = clearing.map(({ step: { id }, properties }) => ({ body: { id, properties }, key: id }));
-  const replies = await writeRecords(sending, objectType, 'update', inputs);
-  clearing.forEach(({ task, step }, index) => {
-    const reply = replies[index]!;
-    if (reply.kind === 'done' || reply.kind === 'missing') task.made(step.record, null);
-    else task.endBy(reply, step.record);
-  });
-}
-
-/**
- * Settles a step whose record was not found. If the record was merged, HubSpot returns the record into which it was
- * merged, under another id. That record may contain the person's values, and HubSpot does not say which of them were
- * the sink's, so the operator has to decide.
- */
-async function settleMissing(
-  { task, step: { record, objectType, id } }: Pair<ForgetStep>,
-  { client, budget }: Sending,
-): Promise<void> {
-  const body = { inputs: [{ id }], properties: [], propertiesWithHistory: [] };
-  const reply = await client.call('POST', client.path('objects', `${objectType}/batch/read`), body, budget);
-  if (reply.kind === 'failed') return task.end(reply.result, record);
-  const { id: survivor } = reply.kind === 'ok' ? fieldsOf(listOf(reply.body.results)[0]) : {};
-  if (typeof survivor !== 'string') return task.made(record, null);
-  if (survivor === id) return task.end({ kind: 'retry', detail: `HubSpot did not return ${objectType} ${id}` }, record);
-  const detail = mergedDetail(`${objectType} ${id}`, survivor);
-  task.end({ kind: 'rejected', cause: 'hubspot:merged', about: 'record', detail }, record);
 }
 
 /** Moves records to the recycling bin. HubSpot answers 204 for records that are already there. */

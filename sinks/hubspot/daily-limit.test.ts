@@ -1,5 +1,5 @@
 import { failureCode } from '../network/failure-sentence.js';
-import { DailyLimit, nextMidnight } from './client.js';
+import { DailyLimit, nextMidnight } from './daily-limit.js';
 
 describe('the next midnight', () => {
   it.each([

@@ -1,0 +1,30 @@
+import type { PresentValue, PresentValues } from './decide-values.js';
+
+/** A record as a vendor returns it that knows no time of a single value. */
+export interface PresentRecord {
+  /** Values by field name in lower case; absent if the field was not requested. */
+  readonly values: ReadonlyMap<string, unknown>;
+  readonly lastModifiedAtMs: number;
+}
+
+/**
+ * Maximum difference between two times of one write. A response's time has whole seconds, and the record's time may come
+ * from another clock of the vendor.
+ */
+const SAME_WRITE_MS = 2_000;
+
+/**
+ * Returns the present values with their times. The vendor stores no time for a single field, so all values have the time
+ * of the record's last change. If this sink made that change for this item, the values count as older than any other, so
+ * that the item may replace them.
+ * @param writtenAtMs time at which this sink last wrote the record for this item; null if it never did
+ * @param isOurs whether this sink has probably written the present values
+ */
+export function presentValues(
+  { values, lastModifiedAtMs }: PresentRecord,
+  { writtenAtMs, isOurs }: { readonly writtenAtMs: number | null; readonly isOurs: boolean },
+): PresentValues {
+  const isOwnChange = writtenAtMs !== null && lastModifiedAtMs <= writtenAtMs + SAME_WRITE_MS;
+  const happenedAtMs = isOwnChange ? Number.NEGATIVE_INFINITY : lastModifiedAtMs;
+  return new Map([...values].map(([field, value]): [string, PresentValue] => [field, { value, happenedAtMs, isOurs }]));
+}
