@@ -1,15 +1,8 @@
 import { z } from 'zod';
+import type { Value } from '../records/decide-values.js';
 import type { Fields, Lane, Result } from '../sink.js';
 import { BELIEVED_FOR_MS, conform, factsOf, type Org, type Statuses } from './object-fields.js';
-import {
-  type CampaignStep,
-  type FieldValue,
-  CallFailure,
-  CallsEnded,
-  digest,
-  type Job,
-  type LeaveStep,
-} from './operation.js';
+import { type CampaignStep, CallFailure, CallsEnded, digest, type Job, type LeaveStep } from './operation.js';
 import { settle, writeRecords } from './write-records.js';
 import { query, queryAll, soqlText } from './query.js';
 
@@ -71,9 +64,9 @@ export class Campaigns {
 
   async #write({ key, fields }: CampaignStep): Promise<string | Result> {
     const facts = await factsOf(this.org, 'Campaign');
-    const record: Record<string, FieldValue> = { [key.field]: key.value };
+    const record: Record<string, Value> = { [key.field]: key.value };
     for (const [field, value] of Object.entries(fields)) {
-      const conformed = conform(facts, 'Campaign', { field, value });
+      const conformed = conform(facts, 'Campaign', { name: field, value });
       if ('kind' in conformed) return conformed;
       record[conformed.name] = conformed.value;
     }

@@ -157,8 +157,7 @@ type RecordFailure =
   /** The lead was converted to a contact. */
   | { readonly kind: 'converted' }
   /** Salesforce already has another such record or membership. */
-  | { readonly kind: 'duplicate'; readonly result: Result }
-  | { readonly kind: 'other'; readonly result: Result };
+  | { readonly kind: 'duplicate' | 'other'; readonly result: Extract<Result, { kind: 'retry' | 'rejected' }> };
 
 const advice: Readonly<Record<string, string>> = {
   DUPLICATES_DETECTED:
@@ -192,7 +191,7 @@ export function classifyRecordErrors(errors: readonly SaidError[], what: string,
   // If the error names a field, the missing record is the one to which that field refers, and not this record.
   if (gone.has(code) && said.fields.every((field) => field === 'Id' || field === 'id')) return { kind: 'gone' };
   const fields = said.fields.slice(0, 4).join('+');
-  const result: Result = {
+  const result: Extract<Result, { kind: 'rejected' }> = {
     kind: 'rejected',
     cause: `salesforce:${code}${fields === '' ? '' : `:${fields}`}`,
     detail: `Salesforce refused a ${what}: ${advice[code] ?? 'see the code'} (${code}${fields === '' ? '' : `, ${fields}`}${at})`,

@@ -1,9 +1,10 @@
 import { groupBy } from '../../base/grouping.js';
-import type { MatchBy, PersonType, OnSeveral } from './config.js';
-import type { PersonJob, PersonStep } from './operation.js';
+import { findInOrder } from '../records/find-in-order.js';
+import type { PersonType, OnSeveral } from './config.js';
+import type { PersonStep } from './operation.js';
 import { factsOf, type FieldFacts, type Org } from './object-fields.js';
 import { queryAll, soqlNumber, soqlText, type Row } from './query.js';
-import type { PresentRecord } from './decide-fields.js';
+import type { PresentRecord } from '../records/present-record.js';
 
 /** The result of the search for a step's person. */
 export type Found =
@@ -24,16 +25,19 @@ interface Search {
  */
 export async function findPeople<S extends Search>(org: Org, jobs: readonly S[]): Promise<Map<S, Found>> {
   const found = new Map<S, Found>(jobs.map((job) => [job, { kind: 'none' }]));
-  for (const by of jobs[0] === undefined ? [] : [...jobs[0].step.match, 'last' as const]) {
-    for (const [type, valueOf, field] of searchesOf(by, jobs[0]!.step, jobs)) {
-      const open = jobs.filter((job) => found.get(job)!.kind === 'none' && valueOf(job) !== null);
-      if (open.length === 0) continue;
-      const values = open.map((job) => valueOf(job)!);
+  const keyField = jobs.find(({ step }) => step.key !== null)?.step.key?.field;
+  await findInOrder(
+    jobs,
+    (job) => looksFor(job, keyField),
+    (job) => found.get(job)!.kind === 'none',
+    async (group) => {
+      const { type, field } = group[0]!.look;
+      const values = group.map(({ look }) => look.value);
       const rows = await rowsBy(org, { type, field, values, jobs });
       const contactIds = new Map<S, string>();
-      for (const job of open) {
-        const matches = rows.get(valueOf(job)!.toLowerCase()) ?? [];
-        const choice = choosePerson(matches, `${type}.${field}`, job.step.onSeveral);
+      for (const { search: job, look } of group) {
+        const matches = rows.get(look.value.toLowerCase()) ?? [];
+        const choice = choosePerson(matches, look.kind, job.step.onSeveral);
         if (choice.kind === 'contact') contactIds.set(job, choice.id);
         else found.set(job, choice);
       }
@@ -43,8 +47,8 @@ export async function findPeople<S extends Search>(org: Org, jobs: readonly S[])
         const row = contacts.get(id);
         if (row !== undefined) found.set(job, { kind: 'record', row });
       }
-    }
-  }
+    },
+  );
   return found;
 }
 
@@ -81,7 +85,7 @@ async function ask(
 ): Promise<PersonRow[]> {
   const asked = jobs.flatMap(({ step }) => [
     ...(step.key === null ? [] : [step.key.field]),
-    ...step.writes.map(({ field }) => field),
+    ...step.writes.map(({ name }) => name),
   ]);
   // Whether one part of a name is written depends on the other part.
   if (asked.some((field) => /^(?:first|last)name$/i.test(field))) asked.push('FirstName', 'LastName');
@@ -93,31 +97,31 @@ async function ask(
   return rows.map((row) => personRow(type, row));
 }
 
-type PersonSearch = readonly [type: PersonType, valueOf: (job: Search) => string | null, field: string];
+/** A look-up of people by one field. */
+interface Look {
+  /** The object and the field, such as `Lead.Email`. */
+  readonly kind: string;
+  readonly type: PersonType;
+  readonly field: string;
+  readonly value: string;
+}
 
 /**
- * Returns the searches for one entry of `match`. A search by external id reads the configured object first, and then
- * the other one, in which the person may have been found by e-mail earlier. If `match` does not name the external id,
- * the configured object is searched by it last. Otherwise the creation of a person (an upsert) would overwrite the
- * record with that id, without regard to `write`.
+ * Returns the look-ups for a person, in order; null if the item has no value for one. A look-up by external id reads the
+ * configured object first, and then the other one, in which the person may have been found by e-mail earlier. If `match`
+ * does not name the external id, the configured object is searched by it last. Otherwise the creation of a person (an
+ * upsert) would overwrite the record with that id, without regard to `write`.
  */
-function searchesOf(
-  by: MatchBy | 'last',
-  { objectType, match }: Search['step'],
-  jobs: readonly Search[],
-): PersonSearch[] {
-  const email = (job: Search): string | null => job.step.email;
-  if (by === 'contactEmail') return [['Contact', email, 'Email']];
-  if (by === 'leadEmail') return [['Lead', email, 'Email']];
-  const field = jobs.find(({ step }) => step.key !== null)?.step.key?.field;
-  if (field === undefined) return [];
-  const key = (job: Search): string | null => job.step.key?.value ?? null;
-  if (by === 'last') return match.includes('externalId') ? [] : [[objectType, key, field]];
-  const other = objectType === 'Lead' ? 'Contact' : 'Lead';
-  return [
-    [objectType, key, field],
-    [other, key, field],
-  ];
+function looksFor({ step: { objectType, key, email, match } }: Search, keyField: string | undefined): (Look | null)[] {
+  const look = (type: PersonType, field: string, value: string | null): Look | null =>
+    value === null ? null : { kind: `${type}.${field}`, type, field, value };
+  const byKey = (type: PersonType): (Look | null)[] =>
+    keyField === undefined ? [] : [look(type, keyField, key?.value ?? null)];
+  const looks = match.flatMap((by) => {
+    if (by === 'externalId') return [...byKey(objectType), ...byKey(objectType === 'Lead' ? 'Contact' : 'Lead')];
+    return [look(by === 'contactEmail' ? 'Contact' : 'Lead', 'Email', email)];
+  });
+  return match.includes('externalId') ? looks : [...looks, ...byKey(objectType)];
 }
 
 function literalOf(value: string, { type }: FieldFacts): string[] {
@@ -126,51 +130,8 @@ function literalOf(value: string, { type }: FieldFacts): string[] {
   return literal === undefined ? [] : [literal];
 }
 
-/** The steps for one record. They are written together, because a call may contain a record only once. */
-export interface PersonGroup {
-  readonly type: PersonType;
-  /** The record's id; null if the record must be created (by its external id). */
-  id: string | null;
-  /** The present record; null if it was not read or does not exist. */
-  readonly present: PersonRow | null;
-  readonly members: PersonJob[];
-}
-
-/**
- * Groups steps by the record that was found for them. Steps without a record are grouped by e-mail or external id,
- * because they would otherwise create several records of one person. Pure.
- */
-export function groupPeople(jobs: readonly PersonJob[], found: ReadonlyMap<PersonJob, Found>): PersonGroup[] {
-  const groups: PersonGroup[] = [];
-  const byName = new Map<string, PersonGroup>();
-  for (const job of jobs) {
-    const { step, remote } = job;
-    const whom = found.get(job);
-    const row = whom?.kind === 'record' ? whom.row : null;
-    const type = row?.type ?? remote?.type ?? step.objectType;
-    const id = row?.id ?? remote?.id ?? null;
-    const names = id === null ? newPersonNames(job) : [`id ${id}`];
-    let group = names.map((name) => byName.get(name)).find((each) => each !== undefined);
-    if (group === undefined) {
-      group = { type, id, present: row, members: [] };
-      groups.push(group);
-    }
-    group.members.push(job);
-    for (const name of names) if (!byName.has(name)) byName.set(name, group);
-  }
-  return groups;
-}
-
-function newPersonNames({ step }: PersonJob): string[] {
-  const byEmail = step.email !== null && step.match.some((by) => by !== 'externalId');
-  return [
-    ...(step.key === null ? [] : [`key ${step.key.value.toLowerCase()}`]),
-    ...(byEmail ? [`email ${step.email}`] : []),
-  ];
-}
-
 /** A Lead or Contact from a query. */
-interface PersonRow extends PresentRecord {
+export interface PersonRow extends PresentRecord {
   readonly type: PersonType;
   readonly id: string;
   /** The id of a converted lead's contact; null if the lead is not converted or its contact is not known. */

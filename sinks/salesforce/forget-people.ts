@@ -1,10 +1,11 @@
-import { groupBy } from '../../base/grouping.js';
-import { mergedDetail } from '../mapping/crm-records.js';
 import { classifyRecordErrors } from './classify.js';
 import { factsOf, conformValue, type ObjectFacts, type Org } from './object-fields.js';
-import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
+import type { Value } from '../records/decide-values.js';
+import { type Clearing, type Forgetting, forgetRecords, type ForgetVendor } from '../records/forget-records.js';
+import type { WriteReply } from '../records/reply.js';
+import type { Job, ForgetStep, RemoteRecord } from './operation.js';
 import { queryAll, soqlText } from './query.js';
-import { deleteRecords, settle, type Written, writeRecords } from './write-records.js';
+import { deleteRecords, replyOf, type Written, writeRecords } from './write-records.js';
 
 /** The text that replaces values in fields that must not be empty. */
 const REMOVED = 'removed';
@@ -19,32 +20,95 @@ const texts: ReadonlySet<string> = new Set(['string', 'textarea', 'phone', 'url'
  */
 export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<void> {
   const people = await standing(org, jobs);
-  await settleMerged(
-    org,
-    jobs.filter(({ step }) => !people.has(step.known.id)),
-  );
   for (const type of ['Lead', 'Contact'] as const) {
-    // Several items can have the same record, but a call may contain a record only once.
-    const due = jobs.filter(({ step }) => people.get(step.known.id)?.type === type);
-    const groups = [...groupBy(due, ({ step }) => `${step.how} ${people.get(step.known.id)!.id}`).values()];
-    const cleared = groups.filter(([job]) => job!.step.how === 'clear-our-fields');
-    const deleted = groups.filter(([job]) => job!.step.how === 'delete');
-    if (cleared.length > 0) await clear(org, { type, groups: cleared, people });
-    if (deleted.length > 0) {
-      const ids = deleted.map(([job]) => people.get(job!.step.known.id)!.id);
-      settleAll(deleted, await deleteRecords(org, ids), 'deleted');
-    }
-  }
-  for (const job of jobs) {
-    if (job.done.length > 0 || job.result !== undefined) continue;
-    if (people.has(job.step.known.id)) job.result = { kind: 'unsent' };
-    else noteGone(job);
+    const due = jobs.filter(({ step: { known } }) => (people.get(known.id) ?? known).type === type);
+    await forgetRecords(due, new PeopleForgetting(org, type, people));
   }
 }
 
-function noteGone(job: Job<ForgetStep>): void {
-  job.remote = null;
-  job.done.push('record no longer exists');
+/** The records of one type. */
+class PeopleForgetting implements ForgetVendor<Job<ForgetStep>> {
+  readonly causes = 'salesforce';
+
+  /** @param people the records that still exist, by the known id. A converted lead's is its contact */
+  constructor(
+    private readonly org: Org,
+    private readonly type: 'Lead' | 'Contact',
+    private readonly people: ReadonlyMap<string, Pick<RemoteRecord, 'type' | 'id'>>,
+  ) {}
+
+  nameOf({ step: { known } }: Job<ForgetStep>): string {
+    return `${known.type} ${known.id}`;
+  }
+
+  /** Clears the memberships first. A person whose membership could not be cleared is left for later. */
+  async look(jobs: readonly Job<ForgetStep>[]): Promise<Map<Job<ForgetStep>, Forgetting>> {
+    const states = new Map<Job<ForgetStep>, Forgetting>();
+    const lost = jobs.filter(({ step }) => !this.people.has(step.known.id));
+    const mergedInto = await mergedRecords(this.org, this.type, lost);
+    for (const job of lost) {
+      const into = mergedInto.get(job.step.known.id);
+      states.set(job, into === undefined ? { kind: 'gone' } : { kind: 'merged', into });
+    }
+    const found = jobs.filter((job) => !lost.includes(job));
+    const clearing = found.filter(({ step }) => step.how === 'clear-our-fields');
+    const failures = await clearMemberships(this.org, clearing);
+    const facts = clearing.length === 0 ? undefined : await factsOf(this.org, this.type);
+    for (const job of found) {
+      const { id } = this.people.get(job.step.known.id)!;
+      if (job.step.how === 'delete') states.set(job, { kind: 'delete', id });
+      else states.set(job, { kind: 'clear', id, values: clearedFields(job.step, facts!) });
+    }
+    // Of several items with the same record, the failure of one holds back the others.
+    for (const job of clearing) {
+      const failure = failures.get(job.step.known.member?.id ?? '');
+      if (failure === undefined) continue;
+      const { id } = this.people.get(job.step.known.id)!;
+      for (const other of clearing) {
+        if (this.people.get(other.step.known.id)!.id === id) this.#end(other, replyOf(failure, this.type));
+      }
+    }
+    return states;
+  }
+
+  async clear(records: readonly Clearing<Job<ForgetStep>>[]): Promise<WriteReply[]> {
+    const { org, type } = this;
+    const written = await writeRecords(
+      org,
+      { how: 'update', type },
+      records.map(({ id, values }) => ({ id, ...values })),
+    );
+    return written.map((each) => this.#replyOf(each));
+  }
+
+  async remove(records: readonly { readonly id: string }[]): Promise<WriteReply[]> {
+    const written = await deleteRecords(
+      this.org,
+      records.map(({ id }) => id),
+    );
+    return written.map((each) => this.#replyOf(each));
+  }
+
+  forgot(job: Job<ForgetStep>, how: 'cleared' | 'deleted', id: string | null): void {
+    const { known } = job.step;
+    job.remote = id === null || how === 'deleted' ? null : { ...known, id, written: [], member: null };
+    job.done.push(id === null ? 'record no longer exists' : `${known.type} ${id} ${how}`);
+  }
+
+  #end(job: Job<ForgetStep>, reply: WriteReply): void {
+    if (reply.kind === 'refused' || reply.kind === 'failed') job.end(reply.result);
+  }
+
+  #replyOf(written: Written): WriteReply {
+    const isConverted =
+      written.kind === 'refused' &&
+      classifyRecordErrors(written.errors, this.type, written.requestId).kind === 'converted';
+    if (!isConverted) return replyOf(written, this.type);
+    return {
+      kind: 'refused',
+      result: { kind: 'retry', detail: 'the lead has been converted in the meantime' },
+    };
+  }
 }
 
 /** Reads the people that still exist, by their known ids. */
@@ -65,51 +129,24 @@ async function standing(
   return people;
 }
 
-/**
- * Settles the jobs whose records were merged into other ones. Those may contain the person's values, and Salesforce does
- * not say which of them were the sink's, so the operator has to decide.
- */
-async function settleMerged(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<void> {
-  for (const type of ['Lead', 'Contact'] as const) {
-    const due = jobs.filter(({ step }) => step.known.type === type);
-    if (due.length === 0 || !(await factsOf(org, type)).fields.has('masterrecordid')) continue;
-    const soql = (list: string): string => `SELECT Id, MasterRecordId FROM ${type} WHERE Id IN (${list})`;
-    const ids = due.map(({ step }) => soqlText(step.known.id));
-    const rows = await queryAll(org, ids, soql, 'queryAll');
-    const mergedInto = new Map(rows.map(({ Id, MasterRecordId }) => [String(Id), MasterRecordId]));
-    for (const job of due) {
-      const { id } = job.step.known;
-      const master = mergedInto.get(id);
-      if (typeof master !== 'string') continue;
-      const detail = mergedDetail(`${type} ${id}`, master);
-      job.result = { kind: 'rejected', cause: 'salesforce:merged', about: 'record', detail };
-    }
-  }
+/** Returns the records into which lost ones were merged, by the id of the lost one. */
+async function mergedRecords(
+  org: Org,
+  type: 'Lead' | 'Contact',
+  jobs: readonly Job<ForgetStep>[],
+): Promise<Map<string, string>> {
+  if (jobs.length === 0 || !(await factsOf(org, type)).fields.has('masterrecordid')) return new Map();
+  const soql = (list: string): string => `SELECT Id, MasterRecordId FROM ${type} WHERE Id IN (${list})`;
+  const ids = jobs.map(({ step }) => soqlText(step.known.id));
+  const rows = await queryAll(org, ids, soql, 'queryAll');
+  return new Map(
+    rows.flatMap(({ Id, MasterRecordId: into }) => (typeof into === 'string' ? [[String(Id), into] as const] : [])),
+  );
 }
 
-/** Records of one type whose fields must be cleared. Each group has the jobs for one record. */
-interface Clearing {
-  readonly type: 'Lead' | 'Contact';
-  readonly groups: readonly (readonly Job<ForgetStep>[])[];
-  readonly people: ReadonlyMap<string, Pick<RemoteRecord, 'id'>>;
-}
-
-/** Clears the memberships first, then the people. A person whose membership could not be cleared is left for later. */
-async function clear(org: Org, { type, groups, people }: Clearing): Promise<void> {
-  const failures = new Map([...(await deleteMembers(org, groups.flat())), ...(await clearMembers(org, groups.flat()))]);
-  const rest: (typeof groups)[number][] = [];
-  for (const group of groups) {
-    const [failure] = group.flatMap(({ step: { known } }) => failures.get(known.member?.id ?? '') ?? []);
-    if (failure === undefined) rest.push(group);
-    else settleAll([group], [failure], 'cleared');
-  }
-  if (rest.length === 0) return;
-  const facts = await factsOf(org, type);
-  const records = rest.map((group) => ({
-    id: people.get(group[0]!.step.known.id)!.id,
-    ...Object.assign({}, ...group.map(({ step }) => clearedFields(step, facts))),
-  }));
-  settleAll(rest, await writeRecords(org, { how: 'update', type }, records), 'cleared');
+/** Deletes or clears the memberships of people. @returns the failures by the id of the membership */
+async function clearMemberships(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<Map<string, Failure>> {
+  return new Map([...(await deleteMembers(org, jobs)), ...(await clearMembers(org, jobs))]);
 }
 
 type Failure = Exclude<Written, { kind: 'written' }>;
@@ -156,8 +193,8 @@ function failuresOf(ids: readonly string[], results: readonly Written[]): Map<st
  * this sink created. On an existing record it is left, because its value (such as a contact's name) belongs to the
  * org's users.
  */
-function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, FieldValue> {
-  const fields: Record<string, FieldValue> = {};
+function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, Value> {
+  const fields: Record<string, Value> = {};
   const written = known.keyed && keyField !== null ? [...known.written, keyField] : known.written;
   for (const field of written) {
     const found = facts.fields.get(field.toLowerCase());
@@ -166,26 +203,4 @@ function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Rec
     else if (known.created && texts.has(found.type)) fields[found.name] = REMOVED.slice(0, found.length || undefined);
   }
   return fields;
-}
-
-function settleAll(
-  groups: readonly (readonly Job<ForgetStep>[])[],
-  written: readonly Written[],
-  done: 'cleared' | 'deleted',
-): void {
-  groups.forEach((group, index) => {
-    for (const job of group) {
-      const { known } = job.step;
-      settle(job, written[index]!, known.type, {
-        written({ id }) {
-          job.remote = done === 'deleted' ? null : { ...known, id, written: [], member: null };
-          job.done.push(`${known.type} ${id} ${done}`);
-        },
-        lost(why) {
-          if (why === 'gone') noteGone(job);
-          else job.result = { kind: 'retry', detail: 'the lead has been converted in the meantime' };
-        },
-      });
-    }
-  });
 }

@@ -3,17 +3,8 @@ import type { Lane } from '../sink.js';
 import { groupBy } from '../../base/grouping.js';
 import { conform, factsOf, type ObjectFacts, type Org } from './object-fields.js';
 import { findPeople, type Found, textOf } from './find-people.js';
-import {
-  digest,
-  isOpen,
-  type Job,
-  type FieldValue,
-  type LinkedStep,
-  type PersonStep,
-  type UnlinkStep,
-  type FieldWrite,
-  type Lookup,
-} from './operation.js';
+import { digest, type Job, type LinkedStep, type PersonStep, type UnlinkStep, type Lookup } from './operation.js';
+import type { Value, ValueWrite } from '../records/decide-values.js';
 import { queryAll, soqlText } from './query.js';
 import { deleteRecords, settle, type Write, type Written, writeRecords } from './write-records.js';
 
@@ -41,13 +32,13 @@ export async function writeLinked(
   const facts = await factsOf(org, object);
   const people = await peopleOf(
     org,
-    jobs.filter((job) => isOpen(job) && job.remote === null),
+    jobs.filter((job) => job.isOpen && job.remote === null),
   );
   const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
   const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
   const known: Draft[] = [];
   const fresh: Draft[] = [];
-  for (const job of jobs.filter(isOpen)) {
+  for (const job of jobs.filter((job) => job.isOpen)) {
     const link = job.remote === null ? linkOf(job, people.get(job)!, isWaiting) : {};
     const fields = link === undefined ? undefined : fieldsOf(job, link, facts);
     if (fields === undefined) continue;
@@ -63,7 +54,7 @@ export async function writeLinked(
 /** A job with the record to write. */
 interface Draft {
   readonly job: LinkedJob;
-  readonly record: Record<string, FieldValue>;
+  readonly record: Record<string, Value>;
 }
 
 /**
@@ -96,7 +87,7 @@ async function writeUnflagged(
     // No detail: a detail would mean that Salesforce accepts other records, and nothing shows that.
     if (afterMs !== undefined) draft.job.result = { kind: 'unsent', afterMs };
   }
-  const free = missing.filter(({ job }) => isOpen(job));
+  const free = missing.filter(({ job }) => job.isOpen);
   await creations.begin(type, free.map(keyOf));
   const written = await write(org, { how: 'create', type }, free);
   const isOver = (each: Written): boolean => each.kind !== 'failed' || each.mayBeOpen !== true;
@@ -116,7 +107,7 @@ function linkOf(
   job: LinkedJob,
   found: Found,
   isWaiting: (email: string | null) => boolean,
-): Record<string, FieldValue> | undefined {
+): Record<string, Value> | undefined {
   const { step } = job;
   if (found.kind === 'ambiguous') {
     const detail = `${found.ids.length} records match the person by ${found.by}: merge them, or choose one with "onSeveral", then redrive`;
@@ -138,16 +129,12 @@ function linkOf(
  * Returns the values in the form that their fields require. Returns undefined and settles the job if a field cannot
  * accept its value.
  */
-function fieldsOf(
-  job: LinkedJob,
-  link: Record<string, FieldValue>,
-  facts: ObjectFacts,
-): Record<string, FieldValue> | undefined {
+function fieldsOf(job: LinkedJob, link: Record<string, Value>, facts: ObjectFacts): Record<string, Value> | undefined {
   const { object, writes } = job.step;
-  const record: Record<string, FieldValue> = {};
+  const record: Record<string, Value> = {};
   const isOfLead = Object.values(link).some((id) => String(id).startsWith('00Q'));
-  for (const { field, value } of [...writes, ...Object.entries(link).map(([field, value]) => ({ field, value }))]) {
-    const conformed = conform(facts, object, { field, value }, field);
+  for (const { name, value } of [...writes, ...Object.entries(link).map(([name, value]) => ({ name, value }))]) {
+    const conformed = conform(facts, object, { name, value }, name);
     if ('kind' in conformed) {
       job.result = conformed;
       return undefined;
@@ -223,8 +210,8 @@ export async function resolveLookups(
     const target = targetOf(facts, lookup.field, lookup.object);
     found.set(name, await idsBy(org, { target, keyField: lookup.keyField, values }));
   }
-  for (const job of jobs.filter(isOpen)) {
-    const writes: FieldWrite[] = [];
+  for (const job of jobs.filter((job) => job.isOpen)) {
+    const writes: ValueWrite[] = [];
     for (const lookup of job.step.lookups) {
       if (targetOf(facts, lookup.field, lookup.object) === undefined) {
         const detail = `${object}.${lookup.field} cannot hold the id of the record that the mapping names: run "pigeonpost check" for details`;
@@ -241,7 +228,7 @@ export async function resolveLookups(
         };
       }
       const id = ids[0] ?? lookup.otherwise;
-      if (id !== null) writes.push({ field: lookup.field, value: id, policy: lookup.policy });
+      if (id !== null) writes.push({ name: lookup.field, value: id, policy: lookup.policy });
     }
     if (writes.length > 0) Object.assign(job, { step: { ...job.step, writes: [...job.step.writes, ...writes] } });
   }

@@ -1,8 +1,8 @@
 import { conformValue } from './object-fields.js';
-import type { FieldValue } from './operation.js';
+import type { Value } from '../records/decide-values.js';
 
 describe('a value for a field', () => {
-  it.each<[FieldValue, string, FieldValue | undefined]>([
+  it.each<[Value, string, Value | undefined]>([
     ['ACME', 'string', 'ACME'],
     [42, 'string', '42'],
     [42, 'phone', '42'],

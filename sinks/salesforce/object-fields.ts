@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cleanEmailAddress } from '../../base/email-address.js';
 import { dayStartMs, instantMs } from '../../base/instant.js';
-import { CallFailure, type FieldValue } from './operation.js';
+import type { Value } from '../records/decide-values.js';
+import { CallFailure } from './operation.js';
 import type { SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import type { Result } from '../sink.js';
@@ -99,9 +100,9 @@ export async function factsOf({ client, budget, known }: Org, object: string): P
 export function conform(
   { fields }: ObjectFacts,
   object: string,
-  { field, value }: { readonly field: string; readonly value: FieldValue },
+  { name: field, value }: { readonly name: string; readonly value: Value },
   label = `${object}.${field}`,
-): { readonly name: string; readonly value: FieldValue } | Extract<Result, { readonly kind: 'rejected' }> {
+): { readonly name: string; readonly value: Value } | Extract<Result, { readonly kind: 'rejected' }> {
   const known = fields.get(field.toLowerCase());
   const conformed = known === undefined ? undefined : conformValue(value, known);
   if (known !== undefined && conformed !== undefined) return { name: known.name, value: conformed };
@@ -119,7 +120,7 @@ const unwritable: ReadonlySet<string> = new Set(['address', 'location', 'base64'
  * send it then, because one value of the wrong type makes Salesforce refuse the whole call. Lengths and picklists are
  * not checked here: Salesforce refuses only the record concerned.
  */
-export function conformValue(value: FieldValue, { type }: Pick<FieldFacts, 'type'>): FieldValue | undefined {
+export function conformValue(value: Value, { type }: Pick<FieldFacts, 'type'>): Value | undefined {
   if (unwritable.has(type)) return undefined;
   // A checkbox cannot be empty.
   if (type === 'boolean') return value === null ? false : truth(value);
@@ -162,7 +163,7 @@ function isInstant(text: string): boolean {
  * @param key path of the expression in the configuration
  * @throws {FailedMapping} for a group, which no field can hold
  */
-export function fieldValue(value: unknown, key: string): FieldValue | undefined {
+export function fieldValue(value: unknown, key: string): Value | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
   // An empty form field is not a value. It must not clear what a user entered in the CRM.

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Operation, Fields, Result } from '../sink.js';
 import type { WritePolicy } from '../mapping/expression-schema.js';
+import type { Value, ValueWrite } from '../records/decide-values.js';
+import type { Job as RecordJob } from '../records/job.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import { z } from 'zod';
 
@@ -30,7 +32,7 @@ export interface PersonStep extends OfRecord {
   readonly match: readonly MatchBy[];
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
-  readonly writes: readonly FieldWrite[];
+  readonly writes: readonly ValueWrite[];
   /** Whether the mapping splits names and this name has only one word, which could also be the person's first name. */
   readonly isOneWord: boolean;
   readonly lookups: readonly Lookup[];
@@ -58,22 +60,13 @@ export interface Lookup {
   readonly policy: WritePolicy;
 }
 
-/** A field's value in JSON; null clears the field. */
-export type FieldValue = string | number | boolean | null;
-
-export interface FieldWrite {
-  readonly field: string;
-  readonly value: FieldValue;
-  readonly policy: WritePolicy;
-}
-
 export interface CampaignStep {
   readonly key: KeyValue;
-  readonly fields: Readonly<Record<string, FieldValue>>;
+  readonly fields: Readonly<Record<string, Value>>;
   readonly stage: MemberStage;
   readonly status: { readonly registered: string; readonly attended: string };
   /** The writes to the fields of the campaign member. */
-  readonly memberWrites: readonly FieldWrite[];
+  readonly memberWrites: readonly ValueWrite[];
 }
 
 export type MemberStage = 'registered' | 'attended';
@@ -102,7 +95,7 @@ export interface LinkedStep extends OfRecord {
   readonly object: string;
   readonly known: LinkedRecord | null;
   readonly key: KeyValue;
-  readonly writes: readonly FieldWrite[];
+  readonly writes: readonly ValueWrite[];
   readonly lookups: readonly Lookup[];
   /** The values by which the person is searched. */
   readonly person: Pick<PersonStep, 'key' | 'email' | 'match' | 'onSeveral'>;
@@ -167,27 +160,30 @@ export function linkedRecordOf(object: Fields | null, record: string): LinkedRec
 }
 
 /** A step in progress, with its result so far. */
-export interface Job<S extends Step = Step> {
-  readonly step: S;
+export class Job<S extends Step = Step> implements RecordJob {
   /** The present result of the entry at Salesforce; null if, as far as pigeonpost knows, there is none. */
   remote: NonNullable<S['known']> | null;
   /** The result of the step; undefined until it is known. */
   result: Result | undefined;
   /** True if Salesforce did not answer the creation of the record, so it may exist. */
-  mayExist?: boolean;
+  mayExist = false;
   /** Details for the operator. */
-  readonly done: string[];
+  readonly done: string[] = [];
+
+  constructor(public step: S) {
+    this.remote = step.known as NonNullable<S['known']> | null;
+  }
+
+  get isOpen(): boolean {
+    return this.result === undefined;
+  }
+
+  end(result: Result): void {
+    this.result ??= result;
+  }
 }
 
 export type PersonJob = Job<PersonStep>;
-
-export function jobOf<S extends Step>(step: S): Job<S> {
-  return { step, remote: step.known as NonNullable<S['known']> | null, result: undefined, done: [] };
-}
-
-export function isOpen(job: Job): boolean {
-  return job.result === undefined;
-}
 
 /** Returns the jobs whose steps are of one kind. */
 export function jobsOfKind<K extends Step['kind']>(jobs: readonly Job[], kind: K): Job<Extract<Step, { kind: K }>>[] {

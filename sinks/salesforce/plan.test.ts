@@ -26,9 +26,9 @@ describe('a plan', () => {
             onSeveral: 'park',
             create: true,
             writes: [
-              { field: 'Email', value: ' Ada@Example.com ', policy: 'always' },
-              { field: 'LastName', value: 'Lovelace', policy: 'always' },
-              { field: 'Company', value: 'unknown', policy: 'always' },
+              { name: 'Email', value: ' Ada@Example.com ', policy: 'always' },
+              { name: 'LastName', value: 'Lovelace', policy: 'always' },
+              { name: 'Company', value: 'unknown', policy: 'always' },
             ],
             isOneWord: false,
             lookups: [],
@@ -81,7 +81,7 @@ describe('a plan', () => {
     };
     const [plan] = await planned(record, attendee({ ...ada, last: '' }));
     expect(plan).toMatchObject({
-      operation: { steps: [{ writes: [{ field: 'Email' }, { field: 'Rating', value: null }] }] },
+      operation: { steps: [{ writes: [{ name: 'Email' }, { name: 'Rating', value: null }] }] },
     });
   });
 
@@ -89,7 +89,7 @@ describe('a plan', () => {
     const record = { email: 'item.Email', properties: { [field]: 'item.none', Rating: 'item.none' } };
     const written = { created: true, keyed: true, written: [field, 'Rating'], writtenAtMs: 0, member: null };
     const object = { Lead: { type: 'Lead', id: '00Q1', ...written } };
-    const cleared = { operation: { steps: [{ writes: [{ field: 'Rating', value: null }] }] } };
+    const cleared = { operation: { steps: [{ writes: [{ name: 'Rating', value: null }] }] } };
     expect(await planned(record, attendee(ada, { object }), attendee({ ...ada, none: null }))).toMatchObject([
       cleared,
       cleared,

@@ -2,13 +2,12 @@ import { forgetsPerson, type Planned, type Subject, type OnForget } from '../sin
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/expression.js';
 import { truncate } from '../mapping/mapping-functions.js';
+import type { Value, ValueWrite } from '../records/decide-values.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
 import { fieldValue } from './object-fields.js';
 import { emailAddress, happenedAtMs, isAnonymous, mayExistIn, type NamedRecord } from '../mapping/crm-records.js';
 import {
   type CampaignStep,
-  type FieldValue,
-  type FieldWrite,
   type KeyValue,
   type LinkedStep,
   type Lookup,
@@ -117,7 +116,7 @@ async function personStep(subject: Subject, record: Entry, objectType: PersonTyp
   const writes = await writesOf(keys.properties, view, `${path}.properties`, known?.written ?? []);
   const email =
     keys.email === undefined
-      ? emailAddress(writes.find(({ field }) => field === 'Email')?.value)
+      ? emailAddress(writes.find(({ name }) => name === 'Email')?.value)
       : emailAddress(await keys.email.evaluate(view, `${path}.email`));
   if (known === null && key === null && email === null) return 'no-key';
   return {
@@ -133,7 +132,7 @@ async function personStep(subject: Subject, record: Entry, objectType: PersonTyp
     writes,
     isOneWord:
       Object.hasOwn(keys.properties, 'FirstName') &&
-      !writes.some(({ field, value }) => field === 'FirstName' && value !== null),
+      !writes.some(({ name, value }) => name === 'FirstName' && value !== null),
     lookups: await lookupsOf(keys, view, path),
     happenedAtMs: happenedAtMs(subject),
     campaign:
@@ -149,8 +148,8 @@ async function writesOf(
   view: MappingView,
   path: string,
   written: readonly string[],
-): Promise<FieldWrite[]> {
-  const writes: FieldWrite[] = [];
+): Promise<ValueWrite[]> {
+  const writes: ValueWrite[] = [];
   for (const [field, { value, write }] of Object.entries(properties)) {
     const given = await value.evaluate(view, `${path}.${field}`, fieldValue);
     // An item that no longer has a value clears the field that this sink has written.
@@ -159,7 +158,7 @@ async function writesOf(
     if (wanted === undefined) continue;
     // The address identifies the person, so it is never cleared.
     if (wanted === null && field.toLowerCase() === 'email') continue;
-    writes.push({ field, value: wanted, policy: write });
+    writes.push({ name: field, value: wanted, policy: write });
   }
   return writes;
 }
@@ -204,11 +203,11 @@ async function linkedStep(subject: Subject, { keys, name, path }: Entry, onForge
     keys.object === 'Task'
       ? { Lead: person.Lead ?? 'WhoId', Contact: person.Contact ?? 'WhoId' }
       : { Lead: person.Lead, Contact: person.Contact };
-  const writes: FieldWrite[] = [];
+  const writes: ValueWrite[] = [];
   for (const [field, { value }] of Object.entries(keys.properties)) {
     // Only this sink writes its fields, so fields that the item no longer has are cleared.
     const given = await value.evaluate(view, `${path}.properties.${field}`, fieldValue);
-    if (given !== undefined || known !== null) writes.push({ field, value: given ?? null, policy: 'always' });
+    if (given !== undefined || known !== null) writes.push({ name: field, value: given ?? null, policy: 'always' });
   }
   const lookups = await lookupsOf(keys, view, path);
   return { kind: 'linked', record: name, object: keys.object, known, key, writes, lookups, person: whose, links };
@@ -222,7 +221,7 @@ async function campaignStep(
 ): Promise<CampaignStep> {
   const key = await keyValue(keys.externalId, view, `${path}.externalId`);
   if (key === null) throw new MappingError(`mapping: ${path}.externalId: empty`, `${path}.externalId returns no value`);
-  const fields: Record<string, FieldValue> = {};
+  const fields: Record<string, Value> = {};
   for (const [field, value] of Object.entries(keys.properties)) {
     const given = await value.evaluate(view, `${path}.properties.${field}`, fieldValue);
     if (given !== undefined) fields[field] = given;

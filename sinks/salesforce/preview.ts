@@ -1,6 +1,7 @@
+import type { ValueWrite } from '../records/decide-values.js';
 import type { PreviewedCall } from '../sink.js';
 import type { SalesforceConfig } from './config.js';
-import type { CampaignStep, FieldWrite, Lookup, PersonStep, Step } from './operation.js';
+import type { CampaignStep, Lookup, PersonStep, Step } from './operation.js';
 import { soqlText } from './query.js';
 import { type FieldValues, type Write, writeCall } from './write-records.js';
 
@@ -94,8 +95,8 @@ function idsOf(lookups: readonly Lookup[]): FieldValues {
   return Object.fromEntries(lookups.map(({ field, key, otherwise }) => [field, key === null ? otherwise : unknownId]));
 }
 
-function valuesOf(writes: readonly FieldWrite[]): FieldValues {
-  return Object.fromEntries(writes.map(({ field, value }) => [field, value]));
+function valuesOf(writes: readonly ValueWrite[]): FieldValues {
+  return Object.fromEntries(writes.map(({ name, value }) => [name, value]));
 }
 
 function campaignCalls(

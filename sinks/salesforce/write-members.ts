@@ -1,8 +1,10 @@
 import { groupBy } from '../../base/grouping.js';
+import { decideValues, type Value } from '../records/decide-values.js';
 import type { Campaign, Campaigns } from './campaigns.js';
 import { conform, conformValue, factsOf, type ObjectFacts, type Org } from './object-fields.js';
-import { decideFields, type PresentRecord, decideMemberStatus, type PresentMember } from './decide-fields.js';
-import { isOpen, type PersonJob, type FieldValue } from './operation.js';
+import { decideMemberStatus, type PresentMember } from './member-status.js';
+import type { PersonJob } from './operation.js';
+import { presentValues, type PresentRecord } from '../records/present-record.js';
 import { queryAll, soqlText } from './query.js';
 import { type FieldValues, settle, type Written, writeRecords } from './write-records.js';
 
@@ -18,7 +20,7 @@ interface Membership {
   /** The new status; null if the status stays. */
   readonly status: string | null;
   /** Values by field, without the status. */
-  readonly fields: ReadonlyMap<string, FieldValue>;
+  readonly fields: ReadonlyMap<string, Value>;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function writeMembers(org: Org, jobs: readonly PersonJob[], campaig
 async function byCampaign(jobs: readonly PersonJob[], campaigns: Campaigns): Promise<Map<Campaign, PersonJob[]>> {
   const groups = new Map<Campaign, PersonJob[]>();
   for (const job of jobs) {
-    if (!isOpen(job) || job.remote === null || job.step.campaign === null) continue;
+    if (!job.isOpen || job.remote === null || job.step.campaign === null) continue;
     const campaign = await campaigns.get(job.step.campaign);
     if ('kind' in campaign) job.result = campaign;
     else groups.set(campaign, [...(groups.get(campaign) ?? []), job]);
@@ -76,7 +78,7 @@ function isFit(job: PersonJob, facts: ObjectFacts): boolean {
     const conformed = conform(facts, 'CampaignMember', write);
     if ('kind' in conformed) job.result ??= conformed;
   }
-  return isOpen(job);
+  return job.isOpen;
 }
 
 /** Reads the present memberships and returns them by the person's id. */
@@ -85,7 +87,7 @@ async function presentMembers(
   { campaign: { id }, jobs, facts }: { campaign: Campaign; jobs: readonly PersonJob[]; facts: ObjectFacts | null },
 ): Promise<Map<string, MemberRow>> {
   const rows = new Map<string, MemberRow>();
-  const own = jobs.flatMap(({ step }) => step.campaign!.memberWrites.map(({ field }) => field.toLowerCase()));
+  const own = jobs.flatMap(({ step }) => step.campaign!.memberWrites.map(({ name }) => name.toLowerCase()));
   const names = [...new Set(own)].flatMap((field) => facts?.fields.get(field)?.name ?? []);
   const columns = ['Id', 'Status', 'HasResponded', 'LastModifiedDate', ...names];
   for (const type of ['Contact', 'Lead'] as const) {
@@ -137,19 +139,16 @@ function memberFields(
   jobs: readonly PersonJob[],
   row: MemberRow | null,
   facts: ObjectFacts | null,
-): Map<string, FieldValue> {
-  const fields = new Map<string, FieldValue>();
+): Map<string, Value> {
+  const fields = new Map<string, Value>();
   if (facts === null) return fields;
   for (const { step, remote } of jobs) {
     const conformed = step.campaign!.memberWrites.map((write) => {
-      const known = facts.fields.get(write.field.toLowerCase())!;
-      return { ...write, field: known.name, value: conformValue(write.value, known)! };
+      const known = facts.fields.get(write.name.toLowerCase())!;
+      return { ...write, name: known.name, value: conformValue(write.value, known)! };
     });
-    const times = { happenedAtMs: step.happenedAtMs, writtenAtMs: remote!.writtenAtMs, isOurs: false };
-    for (const [field, value] of decideFields(conformed, row, times)) {
-      if (row !== null && value === null && (row.values.get(field.toLowerCase()) ?? null) === null) continue;
-      fields.set(field, value);
-    }
+    const present = row && presentValues(row, { writtenAtMs: remote!.writtenAtMs, isOurs: false });
+    for (const [field, value] of decideValues(conformed, present, step.happenedAtMs)) fields.set(field, value);
   }
   return fields;
 }
@@ -191,7 +190,7 @@ function remember(
 ): void {
   const before = job.remote!.member;
   const created = member.created || (before?.id === member.id && before.created);
-  const own = new Set(job.step.campaign!.memberWrites.map(({ field }) => field.toLowerCase()));
+  const own = new Set(job.step.campaign!.memberWrites.map(({ name }) => name.toLowerCase()));
   const ours = fields.filter((field) => own.has(field.toLowerCase()));
   const written = [...new Set([...(before?.id === member.id ? before.written : []), ...ours])];
   job.remote = { ...job.remote!, member: { ...member, created, campaignId, written } };

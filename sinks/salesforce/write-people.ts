@@ -1,261 +1,339 @@
 import { groupBy } from '../../base/grouping.js';
-import { classifyRecordErrors } from './classify.js';
-import { factsOf, conformValue, type ObjectFacts, type Org } from './object-fields.js';
-import { decideFields, keepNameWhole } from './decide-fields.js';
-import { type PersonGroup, textOf } from './find-people.js';
-import { isOpen, type PersonJob, type FieldValue } from './operation.js';
-import { type Write, type Written, writeRecords } from './write-records.js';
+import type { PresentValues, Value, ValueRules, ValueWrite } from '../records/decide-values.js';
+import { needsPresent } from '../records/decide-values.js';
+import type { WriteReply } from '../records/reply.js';
+import type { Draft, Group } from '../records/write-merged.js';
+import type { RecordJob, RecordVendor } from '../records/write-records.js';
+import type { Result } from '../sink.js';
+import type { PersonType } from './config.js';
+import { findByIds, findPeople, type PersonRow, textOf } from './find-people.js';
+import { conformValue, type FieldFacts, factsOf, type ObjectFacts, type Org } from './object-fields.js';
+import type { PersonJob, PersonStep } from './operation.js';
+import { presentValues } from '../records/present-record.js';
+import { type FieldValues, replyOf, type Write, type Written, writeRecords } from './write-records.js';
 
-/** Some or all jobs of a group, which are written together. */
-interface Part {
-  readonly group: PersonGroup;
-  readonly members: readonly PersonJob[];
-}
+/** The search for the person of a job. */
+export class PersonSearch implements RecordJob {
+  id: string | null;
+  type: PersonType;
+  /** The present record; undefined if it was not read or does not exist. */
+  row: PersonRow | undefined;
 
-/** One write of a group's record. */
-interface Draft extends Part {
-  /** Values by field name. If the write creates the record, the external id is in `key` instead. */
-  readonly fields: Map<string, FieldValue>;
-  readonly key: { readonly field: string; readonly value: string } | null;
-  readonly keyed: boolean;
-}
-
-/**
- * Writes the record of each group. If Salesforce refuses a record that merges several items, the items are tried one at
- * a time, so that only the faulty one is refused.
- * @returns the jobs whose record no longer exists or was converted. The caller searches their people again
- * @throws {CallFailure} if the org does not describe its objects
- */
-export async function writePeople(org: Org, groups: readonly PersonGroup[]): Promise<PersonJob[]> {
-  const lost: PersonJob[] = [];
-  let parts: Part[] = groups.map((group) => ({ group, members: group.members }));
-  while (parts.length > 0) {
-    const drafts = await draftsOf(org, parts);
-    const again: Part[] = [];
-    for (const draft of drafts.filter(saysNothing)) again.push(...settleUnchanged(draft));
-    for (const [write, batch] of byWrite(drafts.filter((draft) => !saysNothing(draft)))) {
-      const written = await writeRecords(org, write, batch.map(recordOf));
-      // A field was deleted since the object's description was read.
-      if (written.some(isUnknownField)) org.known.objects.delete(write.type);
-      batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
-    }
-    parts = again;
+  constructor(readonly job: PersonJob) {
+    this.id = job.remote?.id ?? null;
+    this.type = job.remote?.type ?? job.step.objectType;
   }
-  return lost;
-}
 
-async function draftsOf(org: Org, parts: readonly Part[]): Promise<Draft[]> {
-  const drafts: Draft[] = [];
-  for (const { group, members } of parts) {
-    const facts = await factsOf(org, group.type);
-    const canCreate = members.some((job) => isOpen(job) && job.step.key !== null);
-    const fit = members.filter(
-      (job) => isOpen(job) && (group.id !== null || needsKey(job, canCreate)) && isFit(job, group, facts),
-    );
-    if (fit.length > 0) drafts.push(draftOf(group, fit, facts));
+  get step(): PersonStep {
+    return this.job.step;
   }
-  return drafts;
+
+  get isOpen(): boolean {
+    return this.job.isOpen;
+  }
+
+  get happenedAtMs(): number {
+    return this.step.happenedAtMs;
+  }
+
+  end(result: Result): void {
+    this.job.end(result);
+  }
+
+  foundAs(row: PersonRow): void {
+    this.row = row;
+    this.id = row.id;
+    this.type = row.type;
+  }
 }
 
-/**
- * Whether the job may create a person. If it may not, because the person could not be found again without an external
- * id, settles the job.
- */
-function needsKey(job: PersonJob, canCreate: boolean): boolean {
-  if (canCreate) return true;
-  const detail = 'nobody was found, and without an external id a repeat would create the person twice';
-  job.result = { kind: 'rejected', cause: 'salesforce:no-external-id', detail, about: 'record' };
-  return false;
+interface PersonGroup extends Group<PersonSearch> {
+  readonly type: PersonType;
 }
 
-/**
- * Whether all values of the job fit their fields. If one does not, settles the job, because Salesforce would refuse the
- * whole call.
- */
-function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boolean {
-  const { step } = job;
-  for (const { field, value } of step.writes) {
-    const known = facts.fields.get(field.toLowerCase());
-    // A person may have been found as the other object. Fields that it does not have are left out.
-    if (known === undefined && type !== step.objectType) continue;
-    if (known === undefined) {
-      const detail = `${type} has no field ${field} that the user may see: create it, or remove it from "properties"`;
-      job.result = { kind: 'rejected', cause: `salesforce:INVALID_FIELD:${field}`, detail };
-      return false;
-    }
-    if (conformValue(value, known) === undefined) {
-      const detail = `the mapping returns a value for ${type}.${field} that a field of type ${known.type} does not accept`;
-      job.result = { kind: 'rejected', cause: `salesforce:wrong-type:${field}`, detail };
-      return false;
+type PersonDraft = Draft<PersonSearch, PersonGroup>;
+
+/** Runs a search and the creation of people while no other lane does. @throws {CallsEnded} */
+export type Alone = (work: () => Promise<void>) => Promise<void>;
+
+const rules: ValueRules = {
+  nameParts: ['firstname', 'lastname'],
+  isSame: (name, present, value) =>
+    name === 'email'
+      ? textOf(present).toLowerCase() === String(value).trim().toLowerCase()
+      : String(present) === String(value),
+};
+
+/** The leads and contacts of an org, as the record engine writes them. */
+export class People implements RecordVendor<PersonSearch, PersonGroup> {
+  readonly rules = rules;
+  readonly #facts = new Map<PersonType, ObjectFacts>();
+
+  /**
+   * @param waiting e-mail addresses of people whose record for an earlier entry of `records` is not written yet. A retry
+   * may create it
+   */
+  constructor(
+    private readonly org: Org,
+    private readonly waiting: ReadonlySet<string>,
+    readonly alone: Alone,
+  ) {}
+
+  async readKnown(searches: readonly PersonSearch[]): Promise<void> {
+    for (const type of ['Lead', 'Contact'] as const) {
+      const jobs = searches.filter(
+        (search) => search.type === type && (search.step.isOneWord || search.step.writes.some(needsPresent)),
+      );
+      const rows = await findByIds(this.org, { type, jobs, ids: jobs.map(({ id }) => id!) });
+      for (const search of jobs) {
+        search.row = rows.get(search.id!);
+        if (search.row === undefined || search.row.isConverted) search.id = null;
+      }
     }
   }
-  return true;
-}
 
-/** Merges the values of several items. If two items set the same field, the later change wins. */
-function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Draft {
-  const fields = new Map<string, FieldValue>();
-  for (const { step, remote } of members) {
-    const present = group.id === null ? null : (group.present ?? { values: new Map(), lastModifiedAtMs: Infinity });
-    const writtenAtMs = remote?.writtenAtMs ?? null;
-    const times = {
-      happenedAtMs: step.happenedAtMs,
-      writtenAtMs,
-      isOurs: remote !== null || hasOurKey(group, step, facts),
-    };
-    const decided = decideFields(step.writes, present, times);
-    keepNameWhole(decided, step.writes, (field) => {
-      const drafted = facts.fields.get(field)?.name ?? '';
-      return textOf(fields.has(drafted) ? fields.get(drafted) : group.present?.values.get(field));
+  /** Continues with the contacts of converted leads. */
+  async follow(lost: readonly PersonSearch[]): Promise<readonly PersonSearch[]> {
+    const jobs = lost.filter(({ job }) => job.remote?.type === 'Lead');
+    if (jobs.length === 0) return [];
+    const rows = await findByIds(this.org, { type: 'Lead', jobs, ids: jobs.map(({ job }) => job.remote!.id) });
+    const contactIds = [...rows.values()].flatMap(({ contactId }) => (contactId === null ? [] : [contactId]));
+    const contacts = await findByIds(this.org, { type: 'Contact', jobs, ids: contactIds });
+    return jobs.filter((search) => {
+      const { job } = search;
+      const contact = contacts.get(rows.get(job.remote!.id)?.contactId ?? '');
+      if (contact === undefined) return false;
+      search.foundAs(contact);
+      // Salesforce moved the lead's membership to the contact.
+      job.remote = { ...job.remote!, type: 'Contact', id: contact.id };
+      return true;
     });
-    for (const [field, value] of decided) {
-      const known = facts.fields.get(field.toLowerCase());
-      const isOther = group.type !== step.objectType;
-      if (known === undefined || (isOther && !known.updateable)) continue;
-      // The value was removed in the service. If Salesforce requires the field, it keeps its value.
-      if (value === null && !known.nillable && known.type !== 'boolean') continue;
-      fields.set(known.name, conformValue(value, known)!);
+  }
+
+  async find(searches: readonly PersonSearch[]): Promise<void> {
+    for (const search of searches) {
+      search.job.remote = null;
+      search.row = undefined;
+      search.type = search.step.objectType;
+    }
+    const found = await findPeople(this.org, searches);
+    for (const search of searches) {
+      const each = found.get(search)!;
+      if (each.kind === 'record') search.foundAs(each.row);
+      if (each.kind !== 'ambiguous') continue;
+      const shown = `${each.ids.slice(0, 3).join(', ')}${each.ids.length > 3 ? ', …' : ''}`;
+      search.end({
+        kind: 'rejected',
+        cause: `salesforce:ambiguous-match:${each.by}`,
+        about: 'record',
+        detail: `${each.ids.length} records match by ${each.by} (${shown}): merge them, or choose one with "onSeveral", then redrive`,
+      });
     }
   }
-  const { key, keyed } = keyOf(group, members, facts);
-  if (group.id !== null && key !== null) fields.set(key.field, key.value);
-  return { group, members, fields, key, keyed };
+
+  mayCreate({ step, job }: PersonSearch): boolean {
+    if (step.create) return true;
+    job.end(
+      this.waiting.has(step.email ?? '')
+        ? { kind: 'retry', detail: 'waits for the record of the same person, which could not be written yet' }
+        : { kind: 'delivered', detail: 'nobody was found, and "create" is false' },
+    );
+    return false;
+  }
+
+  newNamesOf({ step }: PersonSearch): string[] {
+    const byEmail = step.email !== null && step.match.some((by) => by !== 'externalId');
+    return [
+      ...(step.key === null ? [] : [`key ${step.key.value.toLowerCase()}`]),
+      ...(byEmail ? [`email ${step.email}`] : []),
+    ];
+  }
+
+  groupOf(id: string | null, members: readonly PersonSearch[]): PersonGroup {
+    return { id, members, type: members[0]!.type };
+  }
+
+  async prepare(groups: readonly PersonGroup[]): Promise<void> {
+    for (const { type } of groups) this.#facts.set(type, await factsOf(this.org, type));
+  }
+
+  /**
+   * Whether the job can be written. If it cannot, because the person could not be found again without an external id, or
+   * because a value does not fit its field, ends the job: Salesforce would refuse the whole call.
+   */
+  fits(search: PersonSearch, { id, type }: PersonGroup, members: readonly PersonSearch[]): boolean {
+    const { step } = search;
+    if (id === null && !members.some((each) => each.isOpen && each.step.key !== null)) {
+      const detail = 'nobody was found, and without an external id a repeat would create the person twice';
+      search.end({ kind: 'rejected', cause: 'salesforce:no-external-id', detail, about: 'record' });
+      return false;
+    }
+    for (const { name, value } of step.writes) {
+      const known = this.#fieldOf(type, name);
+      // A person may have been found as the other object. Fields that it does not have are left out.
+      if (known === undefined && type !== step.objectType) continue;
+      if (known === undefined) {
+        const detail = `${type} has no field ${name} that the user may see: create it, or remove it from "properties"`;
+        search.end({ kind: 'rejected', cause: `salesforce:INVALID_FIELD:${name}`, detail });
+        return false;
+      }
+      if (conformValue(value, known) === undefined) {
+        const detail = `the mapping returns a value for ${type}.${name} that a field of type ${known.type} does not accept`;
+        search.end({ kind: 'rejected', cause: `salesforce:wrong-type:${name}`, detail });
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Returns the values of the mapping, and the external id if it is written to the existing record. */
+  writesOf(search: PersonSearch, group: PersonGroup): readonly ValueWrite[] {
+    const key = this.#keyFor(group, search);
+    return key === undefined ? search.step.writes : [...search.step.writes, { ...key, policy: 'always' }];
+  }
+
+  presentOf(search: PersonSearch, group: PersonGroup): PresentValues | null {
+    if (group.id === null) return null;
+    const row = rowOf(group, search);
+    if (row === undefined) return new Map();
+    const { remote } = search.job;
+    const isOurs = remote !== null || this.#hasOurKey(search, group);
+    return presentValues(row, { writtenAtMs: remote?.writtenAtMs ?? null, isOurs });
+  }
+
+  conform(name: string, value: Value, { step }: PersonSearch, { type }: PersonGroup) {
+    const known = this.#fieldOf(type, name);
+    if (known === undefined || (type !== step.objectType && !known.updateable)) return undefined;
+    if (isKey(name, step)) return [known.name, value] as const;
+    // The value was removed in the service. If Salesforce requires the field, it keeps its value.
+    if (value === null && !known.nillable && known.type !== 'boolean') return undefined;
+    return [known.name, conformValue(value, known)!] as const;
+  }
+
+  async write(drafts: readonly PersonDraft[]): Promise<WriteReply[]> {
+    const replies = new Map<PersonDraft, WriteReply>();
+    // The drafts of one call have the same object, and are either all updated by id or all created by the same external
+    // id field.
+    for (const alike of groupBy(drafts, (draft) => JSON.stringify(this.#howOf(draft))).values()) {
+      const how = this.#howOf(alike[0]!);
+      const written = await writeRecords(
+        this.org,
+        how,
+        alike.map((draft) => this.#recordOf(draft)),
+      );
+      // A field was deleted since the object's description was read.
+      if (written.some(isUnknownField)) this.org.known.objects.delete(how.type);
+      alike.forEach((draft, index) => replies.set(draft, replyOf(written[index]!, how.type)));
+    }
+    return drafts.map((draft) => replies.get(draft)!);
+  }
+
+  wrote({ group, members, valuesOf }: PersonDraft, reply: Extract<WriteReply, { kind: 'written' }> | null): void {
+    const { type } = group;
+    const id = reply?.id ?? group.id!;
+    const isNew = group.id === null && reply?.isNew === true;
+    members.forEach((search, index) => {
+      const { job } = search;
+      const before = job.remote?.id === id ? job.remote : null;
+      search.id = id;
+      if (reply === null) {
+        job.remote = before ?? { type, id, created: false, keyed: false, written: [], writtenAtMs: 0, member: null };
+        job.done.push(`${type} ${id} unchanged`);
+        return;
+      }
+      const own = [...valuesOf(search).keys()].filter((name) => !isKey(name, job.step));
+      job.remote = {
+        type,
+        id,
+        created: (before?.created ?? false) || (isNew && index === 0),
+        keyed: (before?.keyed ?? false) || this.#isKeyed(search, group, members),
+        written: [...new Set([...(before?.written ?? []), ...own])],
+        writtenAtMs: reply.atMs,
+        member: before?.member ?? null,
+      };
+      job.done.push(`${type} ${id} ${isNew ? 'created' : 'updated'}`);
+    });
+  }
+
+  mayHaveCreated({ job }: PersonSearch): void {
+    job.mayExist = true;
+  }
+
+  #fieldOf(type: PersonType, name: string): FieldFacts | undefined {
+    return this.#facts.get(type)!.fields.get(name.toLowerCase());
+  }
+
+  /**
+   * Returns the external id that the job writes to an existing record. It is written to a record without one, or with
+   * one that this sink wrote. Any other external id stays, because it may connect the record with another event. Of
+   * several items that share a record, the first one decides.
+   */
+  #keyFor(group: PersonGroup, search: PersonSearch): { readonly name: string; readonly value: string } | undefined {
+    const { key } = search.step;
+    if (group.id === null || key === null || search !== keyHolder(group.members)) return undefined;
+    const known = this.#fieldOf(group.type, key.field);
+    if (known === undefined || !known.updateable) return undefined;
+    const row = rowOf(group, search);
+    const isWritten =
+      search.job.remote?.keyed === true ||
+      (row !== undefined && textOf(row.values.get(known.name.toLowerCase())) === '');
+    return isWritten ? { name: known.name, value: key.value } : undefined;
+  }
+
+  /**
+   * Whether the record has the external id of this item. If several items share a record (two attendees with one e-mail
+   * address), it has the external id of the first one, which the others must neither replace nor clear.
+   */
+  #isKeyed(search: PersonSearch, group: PersonGroup, members: readonly PersonSearch[]): boolean {
+    const holder = keyHolder(members);
+    if (holder === undefined || !isSameKey(search, holder)) return false;
+    if (this.#fieldOf(group.type, holder.step.key!.field) === undefined) return false;
+    return group.id === null || this.#keyFor(group, holder) !== undefined || this.#hasOurKey(holder, group);
+  }
+
+  /**
+   * Whether the record has the external id of this item. In that case, this sink wrote the record earlier, even if the
+   * ledger has no result for it.
+   */
+  #hasOurKey(search: PersonSearch, group: PersonGroup): boolean {
+    const { key } = search.step;
+    const known = key === null ? undefined : this.#fieldOf(group.type, key.field);
+    if (key === null || known === undefined) return false;
+    const now = rowOf(group, search)?.values.get(known.name.toLowerCase());
+    return textOf(now).toLowerCase() === key.value.toLowerCase();
+  }
+
+  #howOf({ group: { type, id }, members }: PersonDraft): Write {
+    if (id !== null) return { how: 'update', type };
+    const { field } = keyHolder(members)!.step.key!;
+    return { how: 'upsert', type, keyField: this.#fieldOf(type, field)?.name ?? field };
+  }
+
+  #recordOf({ group: { type, id }, members, values }: PersonDraft): FieldValues {
+    if (id !== null) return { id, ...Object.fromEntries(values) };
+    const { field, value } = keyHolder(members)!.step.key!;
+    return { ...Object.fromEntries(values), [this.#fieldOf(type, field)?.name ?? field]: value };
+  }
 }
 
-/**
- * Whether the record has the external id of this item. In that case, this sink wrote the record earlier, even if the
- * ledger has no result for it.
- */
-function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: ObjectFacts): boolean {
-  const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
-  if (key === null || known === undefined) return false;
-  return textOf(present?.values.get(known.name.toLowerCase())).toLowerCase() === key.value.toLowerCase();
+/** Returns the item whose external id the record has or gets. */
+function keyHolder(members: readonly PersonSearch[]): PersonSearch | undefined {
+  return members.find(({ isOpen, step }) => isOpen && step.key !== null);
 }
 
-/**
- * Returns the external id to write. It is written to a new record, and to a record without one or with one that this
- * sink wrote. Any other external id stays, because it may connect the record with another event.
- */
-function keyOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Pick<Draft, 'key' | 'keyed'> {
-  const job = members.find(({ step }) => step.key !== null);
-  const key = job?.step.key ?? null;
-  const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
-  if (key === null || known === undefined) return { key: null, keyed: false };
-  if (group.id === null) return { key: { field: known.name, value: key.value }, keyed: true };
-  if (!known.updateable) return { key: null, keyed: false };
-  if (job?.remote?.keyed === true) return { key: { field: known.name, value: key.value }, keyed: true };
-  if (group.present === null) return { key: null, keyed: false };
-  const now = group.present.values.get(known.name.toLowerCase());
-  if (textOf(now) === '') return { key: { field: known.name, value: key.value }, keyed: true };
-  return { key: null, keyed: hasOurKey(group, job!.step, facts) };
+function isSameKey({ step }: PersonSearch, holder: PersonSearch): boolean {
+  return step.key !== null && step.key.value.toLowerCase() === holder.step.key!.value.toLowerCase();
+}
+
+/** Returns the present record, which one of the jobs may have read for the others. */
+function rowOf({ members }: PersonGroup, search: PersonSearch): PersonRow | undefined {
+  return search.row ?? members.find(({ row }) => row !== undefined)?.row;
+}
+
+function isKey(name: string, { key }: PersonStep): boolean {
+  return key !== null && name.toLowerCase() === key.field.toLowerCase();
 }
 
 function isUnknownField(written: Written): boolean {
   return written.kind === 'refused' && written.errors.some(({ code }) => code.startsWith('INVALID_FIELD'));
-}
-
-/**
- * Whether an update contains no field. Such an update is not sent, because it would still change the record's time of
- * last modification.
- */
-function saysNothing({ group, fields }: Draft): boolean {
-  return group.id !== null && fields.size === 0;
-}
-
-function settleUnchanged({ group, members }: Draft): Part[] {
-  const { type, id } = group;
-  for (const job of members) {
-    const before = job.remote?.id === id ? job.remote : null;
-    job.remote = before ?? { type, id: id!, created: false, keyed: false, written: [], writtenAtMs: 0, member: null };
-    job.done.push(`${type} ${id} unchanged`);
-  }
-  return laterOf(group);
-}
-
-/** Returns the next item of a group whose items are tried one at a time. */
-function laterOf(group: PersonGroup): Part[] {
-  const next = group.members.find((job) => isOpen(job) && job.done.length === 0);
-  return next === undefined ? [] : [{ group, members: [next] }];
-}
-
-function recordOf({ group, fields, key }: Draft): Record<string, FieldValue> {
-  const record: Record<string, FieldValue> = Object.fromEntries(fields);
-  if (group.id !== null) return { id: group.id, ...record };
-  return { ...record, [key!.field]: key!.value };
-}
-
-/**
- * Groups drafts by call. The drafts of one call have the same object, and are either all updated by id or all created
- * by the same external id field.
- */
-function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
-  const alike = groupBy(drafts, (draft) => JSON.stringify(writeOf(draft)));
-  return [...alike.values()].map((same) => [writeOf(same[0]!), same]);
-}
-
-function writeOf({ group: { type, id }, key }: Draft): Write {
-  return id === null ? { how: 'upsert', type, keyField: key!.field } : { how: 'update', type };
-}
-
-/**
- * Settles the jobs of a draft with its result.
- * @returns the items of the group that must be written next, one at a time
- */
-function settle(draft: Draft, written: Written, lost: PersonJob[]): Part[] {
-  const { group, members, fields, keyed } = draft;
-  switch (written.kind) {
-    case 'not-begun':
-      return [];
-    case 'failed':
-      for (const job of group.members) {
-        if (group.id === null && written.mayBeOpen === true && isOpen(job)) job.mayExist = true;
-        job.result ??= written.result;
-      }
-      return [];
-    case 'written': {
-      const created = group.id === null && written.created;
-      group.id = written.id;
-      members.forEach((job, index) => {
-        const before = job.remote?.id === written.id ? job.remote : null;
-        job.remote = {
-          type: group.type,
-          id: written.id,
-          created: (before?.created ?? false) || (created && index === 0),
-          keyed: (before?.keyed ?? false) || (keyed && hasKeyOf(job, draft)),
-          written: [...new Set([...(before?.written ?? []), ...fieldsOf(job, fields)])],
-          writtenAtMs: written.atMs,
-          member: before?.member ?? null,
-        };
-        job.done.push(`${group.type} ${written.id} ${created ? 'created' : 'updated'}`);
-      });
-      return laterOf(group);
-    }
-    case 'refused': {
-      const failure = classifyRecordErrors(written.errors, group.type, written.requestId);
-      if (failure.kind === 'gone' || failure.kind === 'converted') {
-        lost.push(...group.members.filter((job) => isOpen(job) && job.done.length === 0));
-        return [];
-      }
-      // If the refusal is permanent and several items were merged, tries the items one at a time to find the faulty
-      // one.
-      if (members.length > 1 && failure.result.kind === 'rejected') return [{ group, members: [members[0]!] }];
-      for (const job of members) job.result = failure.result;
-      return laterOf(group);
-    }
-  }
-}
-
-/**
- * Whether the record has the external id of this item. If several items share a record (two attendees with one e-mail
- * address), it has the external id of the first one, which the others must neither replace nor clear.
- */
-function hasKeyOf({ step }: PersonJob, { members }: Draft): boolean {
-  const first = members.find((job) => job.step.key !== null)?.step.key;
-  return step.key !== null && step.key.value.toLowerCase() === first?.value.toLowerCase();
-}
-
-/** Returns those of the written fields that come from this item's mapping. */
-function fieldsOf({ step }: PersonJob, fields: ReadonlyMap<string, FieldValue>): string[] {
-  const own = new Set(step.writes.map(({ field }) => field.toLowerCase()));
-  return [...fields.keys()].filter((field) => own.has(field.toLowerCase()));
 }

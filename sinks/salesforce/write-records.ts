@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { chunksOf } from '../../base/grouping.js';
+import type { Value } from '../records/decide-values.js';
+import type { WriteReply } from '../records/reply.js';
 import { type PartReply, sendInParts } from '../records/send-in-parts.js';
-import { CallFailure, CallsEnded, type FailedResult, type FieldValue, type Job } from './operation.js';
+import { CallFailure, CallsEnded, type FailedResult, type Job } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { Org } from './object-fields.js';
 import { classifyRecordErrors, saidErrors, type SaidError } from './classify.js';
@@ -9,7 +11,7 @@ import { classifyRecordErrors, saidErrors, type SaidError } from './classify.js'
 /** Maximum number of records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
 export const MAX_RECORDS = 200;
 
-export type FieldValues = Readonly<Record<string, FieldValue>>;
+export type FieldValues = Readonly<Record<string, Value>>;
 
 /** The kind of write that one call makes to all its records, which have the same object. */
 export type Write =
@@ -26,6 +28,23 @@ export type Written =
    */
   | { readonly kind: 'failed'; readonly result: FailedResult; readonly mayBeOpen?: boolean }
   | { readonly kind: 'not-begun' };
+
+/** Returns the result for a record in the form of the record engine. @param type the record's object */
+export function replyOf(written: Written, type: string): WriteReply {
+  switch (written.kind) {
+    case 'written':
+      return { kind: 'written', id: written.id, isNew: written.created, atMs: written.atMs };
+    case 'not-begun':
+      return { kind: 'failed', processed: 'no', result: { kind: 'unsent' } };
+    case 'failed':
+      return { kind: 'failed', processed: written.mayBeOpen === true ? 'maybe' : 'no', result: written.result };
+    case 'refused': {
+      const failure = classifyRecordErrors(written.errors, type, written.requestId);
+      if (failure.kind === 'gone' || failure.kind === 'converted') return { kind: 'missing' };
+      return { kind: 'refused', result: failure.result };
+    }
+  }
+}
 
 interface Effects {
   readonly written: (written: Extract<Written, { kind: 'written' }>) => void;
