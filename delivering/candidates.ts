@@ -54,8 +54,7 @@ export interface Candidate {
 }
 
 /** A change that the sink receives, and whether it may see the person's identity. */
-export interface ShownChange {
-  readonly candidate: Candidate;
+export interface ShownChange extends Candidate {
   readonly identity: boolean;
 }
 

@@ -11,6 +11,7 @@ import {
   supersedeDead,
   supersedeErasedMeanwhile,
   supersedeWithheld,
+  toDelivery,
   writeDeliveries,
 } from '../ledger/deliveries.js';
 import { keepObjects } from '../ledger/sink-objects.js';
@@ -28,13 +29,7 @@ import {
 import { peopleAmong, refreshInteractions, releaseEngagement } from './consent-changes.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { nextReplayed, noteEmitted, noteReplayed } from './replays.js';
-import type { Decision } from './decide-delivery.js';
-
-/** A candidate and what the lane decided on it. */
-interface Decided {
-  readonly candidate: Candidate;
-  readonly decision: Decision;
-}
+import { type Decision, shownChanges } from './decide-delivery.js';
 
 interface BatchRequest {
   readonly lists: readonly string[];
@@ -84,18 +79,17 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const blocked = added.filter((row) => row.blocked);
       const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
       const decisions = await request.decide(tx, judged);
-      const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
-      const sending: ShownChange[] = [];
-      const others = blocked.map(toWaitingRow);
-      for (const { candidate, decision } of decided) {
-        if (decision.kind === 'send') sending.push({ candidate, identity: decision.identity });
-        else others.push(toRow(candidate, decision));
-      }
-      sending.sort((a, b) => compareDeliveries(a.candidate, b.candidate));
-      const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
-      const isWithheldReplay = ({ candidate, decision }: Decided): boolean =>
-        candidate.replay > 0 && decision.kind === 'withhold';
-      await noteEmitted(tx, lease, replayed, decided.slice(open.length).filter(isWithheldReplay).length);
+      const sending = shownChanges(judged, decisions).toSorted(compareDeliveries);
+      const others = [
+        ...blocked.map((row) => toDelivery(row, { state: 'waiting' })),
+        ...judged.flatMap((candidate, index) => toUnsent(candidate, decisions[index]!)),
+      ];
+      const isWithheld = (decision: Decision): boolean => decision.kind === 'withhold';
+      const addedDecisions = decisions.slice(open.length);
+      const emittedInVain = addedDecisions.filter(
+        (decision, index) => isWithheld(decision) && judged[open.length + index]!.replay > 0,
+      );
+      await noteEmitted(tx, lease, replayed, emittedInVain.length);
       const checked = () => ({
         people: peopleAmong(blocked, judged),
         between: request.lists.includes('attendees') ? null : { after: lane.watermark, until: fresh.reached },
@@ -114,8 +108,8 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       if (request.onlyLatest) await refreshInteractions(tx, lease, request.accepts, checked());
       return {
         sending,
-        added: decided.slice(open.length).filter(({ decision }) => decision.kind === 'send').length,
-        withheld,
+        added: addedDecisions.filter(({ kind }) => kind === 'send').length,
+        withheld: decisions.filter(isWithheld).length,
         reached,
         empty: isEmpty,
       };
@@ -164,40 +158,25 @@ function firstOf({ rows, reached }: FoundChanges, room: number): FoundChanges {
 }
 
 function toIntent(configuration: number, reached: number, sending: readonly ShownChange[]): Intent {
-  const changes = sending.map(({ candidate: { sequence, replay }, identity }) => ({ sequence, replay, identity }));
+  const changes = sending.map(({ sequence, replay, identity }) => ({ sequence, replay, identity }));
   return { configuration, reached, changes };
 }
 
-type Row = Pick<DeliveryRow, 'sequence' | 'replay' | 'list' | 'key' | 'revision' | 'attempts'>;
-
-/** Returns the delivery of a change that has to wait for an earlier one of its item. */
-function toWaitingRow({ sequence, replay, list, key, revision, attempts }: Row): DeliveryRow {
-  const row = { sequence, replay, list, key, revision, attempts, retryInMs: null };
-  return { ...row, state: 'waiting', reason: null, detail: null, identity: null };
-}
-
-/** Returns the delivery of a change that is not sent. */
-function toRow(candidate: Candidate, decision: Exclude<Decision, { kind: 'send' }>): DeliveryRow {
-  const row = toWaitingRow(candidate);
+/** Returns the delivery of a change that is not sent; none for one that is. */
+function toUnsent(candidate: Candidate, decision: Decision): DeliveryRow[] {
   switch (decision.kind) {
+    case 'send':
+      return [];
     case 'withhold':
-      return { ...row, state: 'withheld', reason: decision.reason };
+      return [toDelivery(candidate, { state: 'withheld', reason: decision.reason })];
     case 'supersede':
-      return { ...row, state: 'superseded' };
+      return [toDelivery(candidate, { state: 'superseded' })];
     case 'park':
-      return { ...row, state: 'dead', reason: decision.cause, detail: decision.detail };
+      return [toDelivery(candidate, { state: 'dead', reason: decision.cause, detail: decision.detail })];
   }
 }
 
-/** Returns the delivery of a change with its outcome. */
-function toSettledRow({ candidate, identity }: ShownChange, settled: Settled): DeliveryRow {
-  const { sequence, replay, list, key, revision } = candidate;
-  const { state, reason, detail, attempts, retryInMs } = settled;
-  return { sequence, replay, list, key, revision, identity, state, reason, detail, attempts, retryInMs };
-}
-
 interface BatchOutcome extends Omit<LaneOutcome, 'reached'> {
-  /** One element for each change, in the same order. */
   readonly settled: readonly Settled[];
   /**
    * True if the sink receives only the latest revision: a delivered revision then supersedes dead letters of older
@@ -215,22 +194,20 @@ interface BatchOutcome extends Omit<LaneOutcome, 'reached'> {
 export async function finishBatch(
   ledger: Ledger,
   lease: LaneLease,
-  changes: readonly ShownChange[],
   { settled, batch, ...lane }: BatchOutcome,
 ): Promise<void> {
-  const rows = changes.map((change, index) => toSettledRow(change, settled[index]!));
-  const objects = settled.flatMap(({ object, siblings = [] }) => (object === undefined ? [] : [...siblings, object]));
+  const objects = settled.flatMap((each) => each.objects ?? []);
   await ledger.db.transaction(
     async (tx) => {
       await lockLane(tx, lease); // before the row of the intent: an erasure locks them in this order too
       const wasIntent = batch !== null && (await endIntent(tx, lease));
       // The statements are sent together and run in this order. None needs the result of another.
       await Promise.all([
-        writeDeliveries(tx, lease, batch?.configuration ?? null, rows),
-        !wasIntent && supersedeErasedMeanwhile(tx, lease, rows),
-        settleReplayed(tx, lease, rows),
-        noteReplayed(tx, lease, rows),
-        lane.onlyLatest && supersedeDead(tx, lease, rows),
+        writeDeliveries(tx, lease, batch?.configuration ?? null, settled),
+        !wasIntent && supersedeErasedMeanwhile(tx, lease, settled),
+        settleReplayed(tx, lease, settled),
+        noteReplayed(tx, lease, settled),
+        lane.onlyLatest && supersedeDead(tx, lease, settled),
         keepObjects(tx, lease, objects),
         noteOnLane(tx, lease, { ...lane, reached: batch?.reached }),
       ]);

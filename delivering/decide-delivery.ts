@@ -1,7 +1,7 @@
 import { engagementList } from '../ledger/engagement.js';
 import { personRuleOf } from '../ledger/visibility.js';
 import { withdrawalsHeld } from './dead-letters.js';
-import type { Candidate } from './candidates.js';
+import type { Candidate, ShownChange } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 
 export type Decision =
@@ -53,6 +53,17 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   // A repeat may remove the identity that an earlier attempt contained, but never add it.
   const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
   return { kind: 'send', identity };
+}
+
+/**
+ * Returns the changes that are sent, in their order. Pure.
+ * @param decisions one for each candidate
+ */
+export function shownChanges(candidates: readonly Candidate[], decisions: readonly Decision[]): ShownChange[] {
+  return candidates.flatMap((candidate, index) => {
+    const decision = decisions[index]!;
+    return decision.kind === 'send' ? [{ ...candidate, identity: decision.identity }] : [];
+  });
 }
 
 /**

@@ -184,8 +184,7 @@ class LaneSender {
       sendPlanned(planned, this.#leasedLane, async (operations, lane, signal) => {
         if (operations.length === 0) return { outcomes: [] };
         if (sink.traits.order === 'pigeonhole') return await sink.send(operations, lane, signal);
-        const changes = sent.map(({ candidate }) => candidate);
-        const apart = { lane, signal, changes, isFailing: this.#failingForMs > 0 };
+        const apart = { lane, signal, changes: sent, isFailing: this.#failingForMs > 0 };
         return await sendApart(operations, apart, sink.send.bind(sink));
       }),
     );
@@ -199,7 +198,7 @@ class LaneSender {
     const settlements = found.settlements.map((each, index) => {
       const change = changes[index]!;
       const settled = withHiddenReason(each, change);
-      return unlessHidden(settled, change, sink.traits, () => this.#decide(change.candidate));
+      return unlessHidden(settled, change, sink.traits, () => this.#decide(change));
     });
     return await this.#commit(changes, { ...found, settlements }, null);
   }
@@ -248,7 +247,7 @@ class LaneSender {
     const { ledger } = this.deps;
     const { breaker, result } = this.held;
     const { order, repeats, revisions } = this.settings.sink.sink.traits;
-    const answered = changes.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
+    const answered = changes.map((change, index) => ({ change, outcome: settlements[index]! }));
     const added = batch?.added ?? 0;
     const hasDelivered = this.work.hasDelivered || result.delivered > 0;
     const verdict = settleOutcomes(
@@ -264,12 +263,8 @@ class LaneSender {
       Math.random(),
     );
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
-    const lists = answered.map(({ candidate }) => candidate.list);
-    const recent = addDecisions(
-      this.recent,
-      verdict.settled.map((each, index) => ({ ...each, list: lists[index]! })),
-    );
-    await finishBatch(ledger, this.#lease, changes, {
+    const recent = addDecisions(this.recent, verdict.settled);
+    await finishBatch(ledger, this.#lease, {
       settled: verdict.settled,
       batch: batch === null ? null : { configuration: this.deps.configuration, reached: batch.reached },
       memory: memory === undefined ? undefined : this.#lane.memory,

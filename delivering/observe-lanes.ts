@@ -1,6 +1,6 @@
 import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { decideDelivery } from './decide-delivery.js';
+import { decideDelivery, shownChanges } from './decide-delivery.js';
 import type { LaneSettings } from './deliver-lane.js';
 import { planShown } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
@@ -37,12 +37,6 @@ export async function observeLanes(
   return true;
 }
 
-/** Returns the sink's reason for not sending a change; null if it would send it. */
-function reasonNotToSend(planned: Planned): string | null {
-  if (planned.kind === 'send') return null;
-  return planned.kind === 'nothing' ? planned.reason : planned.cause;
-}
-
 interface LaneRow extends Omit<LockedLane, 'replaying'> {
   readonly observed: number | null;
   readonly configuration: number | null;
@@ -74,23 +68,22 @@ async function observeLane(
     if (!continues) await restartObservation(tx, { sinkId, ref });
     const after = continues ? Math.max(observed, watermark) : watermark;
     const { rows, reached } = await newChanges(tx, { sinkId, ref, lists, after, newest, ...history }, sliceSize);
-    const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
-      candidate,
-      decision: decideDelivery(candidate, {
-        accepts: sink.accepts,
-        revisions: traits.revisions,
-        selected,
-        onConsentWithdrawn: sink.onConsentWithdrawn,
-        mayForget: () => true,
-      }),
-    }));
-    const sending = decided.flatMap(({ candidate, decision }) =>
-      decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
-    );
+    const candidates = await toCandidates(tx, ref, rows);
+    const terms = {
+      accepts: sink.accepts,
+      revisions: traits.revisions,
+      selected,
+      onConsentWithdrawn: sink.onConsentWithdrawn,
+      mayForget: () => true,
+    };
+    const decisions = candidates.map((candidate) => decideDelivery(candidate, terms));
+    const sending = shownChanges(candidates, decisions);
     const subjects = await readSubjects(tx, { sinkId, ref, place, traits, accepts: sink.accepts }, sending);
     const planned = await planShown(sink.sink, subjects, sending);
-    const reasons = new Map(sending.map(({ candidate }, index) => [candidate, reasonNotToSend(planned[index]!)]));
-    const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
+    const outcomes = decisions.map((decision, index) =>
+      outcomeOf(candidates[index]!, decision, decision.kind === 'send' ? planned.shift()! : null),
+    );
+    const counts = countBy(outcomes);
     await addObserved(tx, { sinkId, ref }, counts);
     await noteObserved(tx, { sinkId, ref }, { reached, configuration });
     return reached < newest;
@@ -99,16 +92,15 @@ async function observeLane(
 
 type Counted = Pick<ObservedCount, 'outcome' | 'reason'>;
 
-function outcomeOf(
-  { candidate, decision }: { candidate: Candidate; decision: Decision },
-  reason: string | null,
-): Counted {
-  if (reason !== null) return { outcome: 'withhold', reason };
+/** @param planned the sink's plan if the decision is to send the change; otherwise null */
+function outcomeOf({ visibility }: Candidate, decision: Decision, planned: Planned | null): Counted {
+  if (planned?.kind === 'nothing') return { outcome: 'withhold', reason: planned.reason };
+  if (planned?.kind === 'unplannable') return { outcome: 'withhold', reason: planned.cause };
   switch (decision.kind) {
     case 'send':
       // A null visibility means that the item has no person.
       return {
-        outcome: decision.identity || candidate.visibility === null ? 'send' : 'send-anonymous',
+        outcome: decision.identity || visibility === null ? 'send' : 'send-anonymous',
         reason: '',
       };
     case 'withhold':

@@ -63,7 +63,7 @@ describe.each(kinds)('the answers of a person to one question, on %s', (kind) =>
       await weighedDatabase(db, (each) => weighed.push(each)).transaction(async (tx) => {
         const { rows } = await newChanges(tx, { ...range, historyUntil: 0, historySince: null }, changes);
         weighed.length = 0;
-        const shown = (await toCandidates(tx, 1, rows)).map((candidate) => ({ candidate, identity: true }));
+        const shown = (await toCandidates(tx, 1, rows)).map((candidate) => ({ ...candidate, identity: true }));
         const subjects = await readSubjects(tx, lane, shown);
         expect(subjects.map(({ siblings }) => siblings?.length)).toEqual(shown.map(() => options - 1));
       });

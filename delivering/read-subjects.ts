@@ -38,8 +38,7 @@ export async function readSubjects(
 }
 
 async function subjectsOf(tx: Queryable, lane: SubjectsLane, changes: readonly ShownChange[]): Promise<Subject[]> {
-  const candidates = changes.map(({ candidate }) => candidate);
-  const related = lane.traits.needsContext ? await readRelatedItems(tx, lane, candidates) : [];
+  const related = lane.traits.needsContext ? await readRelatedItems(tx, lane, changes) : [];
   return changes.map((change, index) => toSubject(change, related[index] ?? noRelatedItems, lane.place));
 }
 
@@ -48,11 +47,11 @@ async function subjectsOf(tx: Queryable, lane: SubjectsLane, changes: readonly S
  * person.
  */
 function toSubject(shown: ShownChange, related: RelatedItems, place: PigeonholeName): Subject {
-  const { candidate, identity } = shown;
-  const previous = identity || !ownRecords.has(candidate.list) ? parsed(related.previous) : null;
+  const { list, payload, identity } = shown;
+  const previous = identity || !ownRecords.has(list) ? parsed(related.previous) : null;
   return {
     change: toChange(shown, place),
-    dataJson: identity ? (candidate.payload ?? undefined) : undefined, // the stored text, if it is sent as stored
+    dataJson: identity ? (payload ?? undefined) : undefined, // the stored text, if it is sent as stored
     previous: previous === null || identity ? previous : withoutIdentity(previous),
     attendee: identity ? parsed(related.attendee) : null,
     session: parsed(related.session),
@@ -64,8 +63,8 @@ function toSubject(shown: ShownChange, related: RelatedItems, place: PigeonholeN
 }
 
 function removalOf(shown: ShownChange): Subject['removal'] {
-  if (shown.candidate.erased !== null) return 'erased';
-  if (shown.candidate.kind === 'deleted') return 'deleted';
+  if (shown.erased !== null) return 'erased';
+  if (shown.kind === 'deleted') return 'deleted';
   return takesBack(shown) ? 'consent-withdrawn' : null;
 }
 
@@ -78,25 +77,25 @@ function parsed(payload: string | null): Fields | null {
  * visible. A replayed change has its own id, so that a receiver that remembers ids accepts it again.
  */
 function toChange(shown: ShownChange, place: PigeonholeName): Change {
-  const { candidate } = shown;
+  const { id, list, kind, key, revision, sequence, sessionId, replayId } = shown;
   let data: Fields | null | undefined;
   return {
-    id: candidate.replayId === null ? candidate.id : replayedChangeId(candidate.replayId, candidate.id),
-    type: `${candidate.list}.${takesBack(shown) ? 'deleted' : candidate.kind}`,
-    timestamp: candidate.foundAt.toISOString(),
+    id: replayId === null ? id : replayedChangeId(replayId, id),
+    type: `${list}.${takesBack(shown) ? 'deleted' : kind}`,
+    timestamp: shown.foundAt.toISOString(),
     workspace: place.workspace,
     pigeonholeId: place.pigeonholeId,
-    sessionId: candidate.sessionId,
-    list: candidate.list,
-    key: candidate.key,
-    revision: candidate.revision,
-    sequence: candidate.sequence,
+    sessionId,
+    list,
+    key,
+    revision,
+    sequence,
     // Parsed only when a sink reads it: file, s3 and webhook use the stored text (`dataJson`).
     get data() {
       if (data === undefined) data = dataOf(shown);
       return data;
     },
-    ...(candidate.replayId === null ? {} : { replay: candidate.replayId }),
+    ...(replayId === null ? {} : { replay: replayId }),
   };
 }
 
@@ -104,12 +103,12 @@ function toChange(shown: ShownChange, place: PigeonholeName): Change {
  * Returns true if the change is sent as a removal although the item still exists: a person's own record is sent without
  * identity only after they withdrew consent.
  */
-function takesBack({ candidate: { list, kind }, identity }: ShownChange): boolean {
+function takesBack({ list, kind, identity }: ShownChange): boolean {
   return ownRecords.has(list) && kind !== 'deleted' && !identity;
 }
 
 function dataOf(shown: ShownChange): Fields | null {
   if (takesBack(shown)) return null;
-  const fields = parsed(shown.candidate.payload);
+  const fields = parsed(shown.payload);
   return fields === null || shown.identity ? fields : withoutIdentity(fields);
 }

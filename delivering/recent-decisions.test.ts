@@ -1,6 +1,8 @@
-import { addDecisions, type Decided, withNewSettings, withReleased } from './recent-decisions.js';
+import { addDecisions, withNewSettings, withReleased } from './recent-decisions.js';
 
-const decided = (state: string, reason: string | null, n: number, more: Partial<Decided> = {}): Decided[] =>
+type Decided = Parameters<typeof addDecisions>[1][number];
+
+const decided = (state: Decided['state'], reason: string | null, n: number, more: Partial<Decided> = {}): Decided[] =>
   Array.from({ length: n }, () => ({ list: 'attendees', sequence: 1000, replay: 0, state, reason, ...more }));
 
 describe('the latest decisions about a list', () => {

@@ -1,4 +1,5 @@
 import { whileIdentityHidden } from '../base/delivery-words.js';
+import type { DeliveryRow } from '../ledger/deliveries.js';
 
 interface Decisions {
   /** Changes sent, whether the destination accepted them or not. */
@@ -33,15 +34,7 @@ export const minUsual = 20;
 /** If at least this share of the recent decisions lacks a value, they do not count as usual. */
 const unusualShare = 0.25;
 
-/** A settled change. */
-export interface Decided {
-  readonly list: string;
-  readonly sequence: number;
-  /** The number of the replay that sent it again; 0 for the change's own delivery. */
-  readonly replay: number;
-  readonly state: string;
-  readonly reason: string | null;
-}
+type Decided = Pick<DeliveryRow, 'list' | 'sequence' | 'replay' | 'state' | 'reason'>;
 
 /** Returns the counts with these decisions added. Leaves out decisions that say nothing about the mapping. */
 export function addDecisions(before: RecentByList, decided: readonly Decided[]): RecentByList {

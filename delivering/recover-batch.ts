@@ -6,7 +6,7 @@ import { ownRecords } from '../ledger/visibility.js';
 import type { Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
 import { candidateColumns, type CandidateRow, type ShownChange, toCandidates } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
-import { postponeLookUps, type Settled } from '../ledger/deliveries.js';
+import { postponeLookUps, type Settled, toDelivery } from '../ledger/deliveries.js';
 import type { Decision } from './decide-delivery.js';
 import { openJoins } from './due-deliveries.js';
 import { type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
@@ -67,12 +67,12 @@ function settleTrace(found: Settlement, planned: Planned): Settlement {
 /** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
 export function unlessHidden(
   settlement: Settlement,
-  { candidate, identity }: ShownChange,
+  { list, latest, identity }: ShownChange,
   { revisions }: Pick<Sink['traits'], 'revisions'>,
   decide: () => Decision,
 ): Settlement {
-  if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
-  if (revisions !== 'latest' || !candidate.latest) return settlement;
+  if (settlement.kind !== 'delivered' || !identity || ownRecords.has(list)) return settlement;
+  if (revisions !== 'latest' || !latest) return settlement;
   const decision = decide();
   if (decision.kind !== 'send' || decision.identity) return settlement;
   return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
@@ -116,7 +116,7 @@ async function inFlight(ledger: Ledger, lease: LaneLease, limit: number): Promis
     [lease.sinkId, lease.ref, limit],
   );
   const judged = await toCandidates(ledger.db, lease.ref, rows);
-  return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
+  return judged.map((candidate) => ({ ...candidate, identity: candidate.sentWithIdentity === true }));
 }
 
 /**
@@ -125,17 +125,24 @@ async function inFlight(ledger: Ledger, lease: LaneLease, limit: number): Promis
  * outcome becomes a dead letter. A look-up that failed does not count as an attempt.
  */
 export function keepInFlight(
-  { sequence, replay, attempts }: ShownChange['candidate'],
+  change: ShownChange,
   outcome: Extract<Outcome, { kind: 'unknown' | 'retry' | 'pause' }>,
   holdsAll: boolean,
   maxAttemptsNow: number,
 ): Settled {
-  const row = { sequence, replay, reason: null, detail: storedDetail(outcome), attempts, retryInMs: null };
-  if (holdsAll) return { ...row, state: 'sending' };
+  const { identity, attempts } = change;
+  const detail = storedDetail(outcome);
+  if (holdsAll) return toDelivery(change, { state: 'sending', identity, detail });
   if (outcome.kind !== 'unknown') {
     const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-    return { ...row, state: 'sending', retryInMs: Math.max(requestedMs, lookUpAfterMs) };
+    return toDelivery(change, {
+      state: 'sending',
+      identity,
+      detail,
+      retryInMs: Math.max(requestedMs, lookUpAfterMs),
+    });
   }
-  if (attempts + 1 >= maxAttemptsNow) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
-  return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
+  const tried = { identity, detail, attempts: attempts + 1 };
+  if (tried.attempts >= maxAttemptsNow) return toDelivery(change, { state: 'dead', reason: outcomeUnknown, ...tried });
+  return toDelivery(change, { state: 'sending', retryInMs: lookUpAfterMs, ...tried });
 }

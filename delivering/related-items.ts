@@ -123,10 +123,10 @@ export async function readSiblings(
   { sinkId, ref, traits, accepts }: SiblingsLane,
   changes: readonly ShownChange[],
 ): Promise<(ShownChange[] | undefined)[]> {
-  const siblings = changes.map(({ candidate: { list } }): ShownChange[] | undefined =>
+  const siblings = changes.map(({ list }): ShownChange[] | undefined =>
     traits.siblingLists?.has(list) ? [] : undefined,
   );
-  const joined = changes.map(({ candidate }, n) => ({ ...candidate, n })).filter(({ n }) => siblings[n] !== undefined);
+  const joined = changes.map(({ list, key }, n) => ({ list, key, n })).filter(({ n }) => siblings[n] !== undefined);
   if (joined.length === 0) return siblings;
   const rows = await tx.query<CandidateRow & { n: number }>(
     `select n.n, ${candidateColumns}, ${withoutDelivery}, false as blocked
@@ -155,7 +155,7 @@ export async function readSiblings(
   };
   for (const [index, candidate] of (await toCandidates(tx, ref, rows)).entries()) {
     const decision = decideDelivery(candidate, terms);
-    siblings[rows[index]!.n]!.push({ candidate, identity: decision.kind === 'send' && decision.identity });
+    siblings[rows[index]!.n]!.push({ ...candidate, identity: decision.kind === 'send' && decision.identity });
   }
   return siblings;
 }

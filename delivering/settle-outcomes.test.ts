@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Candidate } from './candidates.js';
+import type { ShownChange } from './candidates.js';
 import type { Outcome } from '../sinks/sink.js';
 import { settleOutcomes } from './settle-outcomes.js';
 
-const candidate = (sequence: number, attempts = 0): Candidate => ({ sequence, attempts }) as Candidate;
+const change = (sequence: number, attempts = 0): ShownChange => ({ sequence, attempts }) as ShownChange;
 const delivered: Outcome = { kind: 'delivered' };
 const rejected: Outcome = { kind: 'rejected', cause: 'http:422', detail: 'refused' };
 const retry: Outcome = { kind: 'retry', detail: 'later' };
@@ -20,7 +20,7 @@ const perItem = {
 };
 const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
   settleOutcomes(
-    outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
+    outcomes.map((outcome, index) => ({ change: change(index + 1, attempts[index] ?? 0), outcome })),
     { ...perItem, ...lane },
     0.5,
   );
@@ -38,14 +38,16 @@ describe('the outcomes of a batch', () => {
   it('include the objects of the items and of their siblings', () => {
     const sent = [
       {
-        candidate: { ...candidate(1), list: 'votes', key: 'a' },
+        change: { ...change(1), list: 'votes', key: 'a' },
         outcome: { ...delivered, object: { n: 1 }, siblings: { b: { n: 2 } } },
       },
     ];
     expect(settleOutcomes(sent, perItem, 0.5).settled).toMatchObject([
       {
-        object: { list: 'votes', key: 'a', value: { n: 1 } },
-        siblings: [{ list: 'votes', key: 'b', value: { n: 2 } }],
+        objects: [
+          { list: 'votes', key: 'b', value: { n: 2 } },
+          { list: 'votes', key: 'a', value: { n: 1 } },
+        ],
       },
     ]);
   });
@@ -61,8 +63,8 @@ describe('the outcomes of a batch', () => {
 
   it('make a rejected record a dead letter if others have passed since, and keep the other rejected records', () => {
     const sent = [
-      { candidate: { ...candidate(1), othersPassedSince: true }, outcome: rejected },
-      { candidate: candidate(2), outcome: rejected },
+      { change: { ...change(1), othersPassedSince: true }, outcome: rejected },
+      { change: change(2), outcome: rejected },
     ];
     const verdict = settleOutcomes(sent, perItem, 0.5);
     expect(states(verdict)).toEqual(['dead 1', 'retry 0']);
@@ -73,10 +75,10 @@ describe('the outcomes of a batch', () => {
   it.each([{}, { fewLeft: true }, { failingForMs: 60_000 }, { needsLookUp: true }])(
     'make a redriven record that is refused again a dead letter immediately, which says nothing about the sink: %j',
     (lane) => {
-      const redriven = { candidate: { ...candidate(1), redriven: true }, outcome: rejected };
+      const redriven = { change: { ...change(1), redriven: true }, outcome: rejected };
       const settled = (outcomes: readonly Outcome[]) =>
         settleOutcomes(
-          [redriven, ...outcomes.map((outcome, index) => ({ candidate: candidate(index + 2), outcome }))],
+          [redriven, ...outcomes.map((outcome, index) => ({ change: change(index + 2), outcome }))],
           { ...perItem, ...lane },
           0.5,
         );
@@ -143,7 +145,7 @@ describe('the outcomes of a batch', () => {
   });
 
   it('count against a record that failed before if others have passed since', () => {
-    const outcome = { candidate: { ...candidate(1), othersPassedSince: true }, outcome: retry };
+    const outcome = { change: { ...change(1), othersPassedSince: true }, outcome: retry };
     expect(settleOutcomes([outcome], perItem, 0.5)).toMatchObject({ settled: [{ attempts: 1 }], failing: undefined });
   });
 
@@ -267,7 +269,7 @@ describe('the outcomes of a batch', () => {
       { kind: 'unplannable', cause: 'mapping: crm: T0410', detail: 'failed' },
     ] as const;
     const verdict = settleOutcomes(
-      planned.map((outcome, index) => ({ candidate: candidate(index + 1), outcome })),
+      planned.map((outcome, index) => ({ change: change(index + 1), outcome })),
       perItem,
       0.5,
     );
@@ -277,7 +279,7 @@ describe('the outcomes of a batch', () => {
     ]);
     expect(verdict.failing).toBeUndefined();
     const beside = settleOutcomes(
-      [...planned, retry].map((outcome, index) => ({ candidate: candidate(index + 1), outcome })),
+      [...planned, retry].map((outcome, index) => ({ change: change(index + 1), outcome })),
       perItem,
       0.5,
     );

@@ -1,6 +1,6 @@
-import type { Candidate } from './candidates.js';
+import type { ShownChange } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
-import type { Settled } from '../ledger/deliveries.js';
+import { type Settled, toDelivery } from '../ledger/deliveries.js';
 import { storedDetail } from '../ledger/kept-answer.js';
 import type { LaneOutcome } from '../ledger/lanes.js';
 import type { Outcome } from '../sinks/sink.js';
@@ -61,15 +61,15 @@ export function settleOutcomes(sent: readonly Tried[], status: LaneStatus, rando
   const laneWaitMs = atFault === 'sink' ? laneWait(waits, failingForMs, random) : 0;
   const usesAttempts = atFault === 'records';
   const settled = sent.map((each) => {
-    const { candidate, outcome } = each;
+    const { change, outcome } = each;
     const staysInFlight =
       (needsLookUp && outcome.kind === 'unknown') ||
       (fromLookUp && (outcome.kind === 'retry' || outcome.kind === 'pause'));
     const rules = { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted: isDoubted(each) };
     const next = staysInFlight
-      ? keepInFlight(candidate, outcome, holdsAll, maxAttemptsNow)
-      : settle(candidate, outcome, rules);
-    return withObject(next, candidate, outcome);
+      ? keepInFlight(change, outcome, holdsAll, maxAttemptsNow)
+      : settle(change, outcome, rules);
+    return withObjects(next, outcome);
   });
   // Every record that failed is now a dead letter, so nothing is left that keeps the lane failing.
   const areDead = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
@@ -112,7 +112,7 @@ function blameOf(sent: readonly Tried[], { recordsAtFault, fewLeft, holdsAll, fr
   const isDoubted = (each: Tried): boolean =>
     each.outcome.kind === 'rejected' &&
     !isAboutTheRecord(each.outcome) &&
-    !(isAnyDelivered || rejectionBlamesRecord || each.candidate.othersPassedSince) &&
+    !(isAnyDelivered || rejectionBlamesRecord || each.change.othersPassedSince) &&
     !isRefusedAgain(each);
   const passed = isAnyDelivered || (rejectionBlamesRecord && tried.some(({ outcome }) => outcome.kind === 'rejected'));
   const waits = tried.flatMap((each) =>
@@ -120,9 +120,7 @@ function blameOf(sent: readonly Tried[], { recordsAtFault, fewLeft, holdsAll, fr
   );
   if (waits.length === 0) return { atFault: null, waits, passed, isDoubted };
   const isRecordsFault = (each: Tried): boolean =>
-    each.candidate.othersPassedSince ||
-    isRefusedAgain(each) ||
-    (isDoubted(each) ? fewLeft : each.candidate.attempts > 0);
+    each.change.othersPassedSince || isRefusedAgain(each) || (isDoubted(each) ? fewLeft : each.change.attempts > 0);
   const failureBlamesRecords = tried.length <= fewRecords && (recordsAtFault || tried.every(isRecordsFault));
   const isPaused = sent.some(({ outcome }) => outcome.kind === 'pause');
   const isSinksFault = holdsAll || (!passed && (!failureBlamesRecords || isPaused));
@@ -142,8 +140,9 @@ export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]
   );
 }
 
-interface Tried {
-  readonly candidate: Candidate;
+/** A change and the outcome of sending it. */
+export interface Tried {
+  readonly change: ShownChange;
   readonly outcome: Settlement;
 }
 
@@ -165,8 +164,8 @@ function isAboutTheRecord({ about, cause }: Rejected): boolean {
 }
 
 /** Returns true if a dead letter was sent again and rejected again. */
-function isRefusedAgain({ candidate, outcome }: Tried): boolean {
-  return candidate.redriven && outcome.kind === 'rejected';
+function isRefusedAgain({ change, outcome }: Tried): boolean {
+  return change.redriven && outcome.kind === 'rejected';
 }
 
 function isWaiting(outcome: Settlement): outcome is Waiting {
@@ -205,28 +204,33 @@ interface SettleRules {
 }
 
 /** Adds the objects that the outcome contains for the item and its siblings, if any. */
-function withObject(settled: Settled, { list, key }: Candidate, outcome: Settlement): Settled {
+function withObjects(settled: Settled, outcome: Settlement): Settled {
   if (!('object' in outcome) || outcome.object === undefined) return settled;
+  const { list, key } = settled;
   const siblings = Object.entries(outcome.siblings ?? {}).map(([sibling, value]) => ({ list, key: sibling, value }));
-  return { ...settled, object: { list, key, value: outcome.object }, ...(siblings.length > 0 && { siblings }) };
+  return { ...settled, objects: [...siblings, { list, key, value: outcome.object }] };
 }
 
 function settle(
-  { sequence, replay, attempts }: Candidate,
+  change: ShownChange,
   outcome: Settlement,
   { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted }: SettleRules,
 ): Settled {
-  // Written out because nearly every outcome is this one, and overriding members of a spread object takes 1 to 3 µs.
-  if (outcome.kind === 'delivered') {
-    const detail = outcome.detail ?? null;
-    return { sequence, replay, state: 'delivered', reason: null, detail, attempts: attempts + 1, retryInMs: null };
-  }
-  const row = { sequence, replay, reason: null, detail: null, attempts, retryInMs: null };
+  const { identity, attempts } = change;
   switch (outcome.kind) {
+    case 'delivered':
+      return toDelivery(change, {
+        state: 'delivered',
+        identity,
+        detail: outcome.detail ?? null,
+        attempts: attempts + 1,
+      });
     case 'nothing':
-      return { ...row, state: 'withheld', reason: outcome.reason };
-    case 'unplannable':
-      return { ...row, state: 'dead', reason: outcome.cause, detail: outcome.detail, attempts: attempts + 1 };
+      return toDelivery(change, { state: 'withheld', identity, reason: outcome.reason });
+    case 'unplannable': {
+      const { cause: reason, detail } = outcome;
+      return toDelivery(change, { state: 'dead', identity, reason, detail, attempts: attempts + 1 });
+    }
     case 'rejected':
     case 'retry':
     case 'unknown': {
@@ -234,19 +238,25 @@ function settle(
       const isRejected = outcome.kind === 'rejected';
       const used = usesAttempts ? attempts + 1 : attempts;
       if (isRejected && (!isDoubted || (usesAttempts && used >= maxRejections))) {
-        return { ...row, state: 'dead', reason: outcome.cause, detail, attempts: attempts + 1 };
+        return toDelivery(change, { state: 'dead', identity, reason: outcome.cause, detail, attempts: attempts + 1 });
       }
       if (!isRejected && used >= maxAttemptsNow) {
-        return { ...row, state: 'dead', reason: 'attempts-exhausted', detail, attempts: used };
+        return toDelivery(change, { state: 'dead', identity, reason: 'attempts-exhausted', detail, attempts: used });
       }
       const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
       const longestMs = isRejected ? longestRejectionWaitMs : longestWaitMs;
       const ownMs = usesAttempts ? Math.min(5000 * 2 ** used, longestMs) * (0.75 + random / 2) : laneWaitMs;
-      return { ...row, state: 'retry', detail, attempts: used, retryInMs: Math.ceil(Math.max(requestedMs, ownMs)) };
+      const retryInMs = Math.ceil(Math.max(requestedMs, ownMs));
+      return toDelivery(change, { state: 'retry', identity, detail, attempts: used, retryInMs });
     }
     case 'unsent':
-      return { ...row, state: 'waiting', detail: outcome.detail ?? null, retryInMs: outcome.afterMs ?? null };
+      return toDelivery(change, {
+        state: 'waiting',
+        identity,
+        detail: outcome.detail ?? null,
+        retryInMs: outcome.afterMs ?? null,
+      });
     case 'pause':
-      return { ...row, state: 'waiting' };
+      return toDelivery(change, { state: 'waiting', identity });
   }
 }

@@ -47,21 +47,31 @@ export interface DeliveryRow extends DeliveryName {
   readonly retryInMs: number | null;
 }
 
+/** Returns the delivery of a change in a state, without a reason, a detail or a wait unless `more` has them. */
+export function toDelivery<State extends Pick<DeliveryRow, 'state'>>(
+  {
+    sequence,
+    replay,
+    list,
+    key,
+    revision,
+    attempts,
+  }: Omit<DeliveryRow, 'identity' | 'state' | 'reason' | 'detail' | 'retryInMs'>,
+  more: State & Partial<DeliveryRow>,
+): DeliveryRow & State {
+  const row = { sequence, replay, list, key, revision, identity: null, attempts };
+  return { ...row, reason: null, detail: null, retryInMs: null, ...more };
+}
+
 /**
  * The result of one delivery. `waiting`: not sent, due again immediately or after `retryInMs`; `retry`: failed, due
  * again after `retryInMs`; `sending`: outcome unknown, looked up after `retryInMs` or when the lane is taken over;
  * `withheld`: the sink had nothing to do.
  */
-export interface Settled extends DeliveryName {
+export interface Settled extends DeliveryRow {
   readonly state: 'delivered' | 'waiting' | 'retry' | 'sending' | 'withheld' | 'dead';
-  readonly reason: string | null;
-  readonly detail: string | null;
-  readonly attempts: number;
-  readonly retryInMs: number | null;
-  /** The item's object at the destination, if it changed. Its `value` is null if nothing is left at the destination. */
-  readonly object?: ItemObject;
-  /** Changed objects of other, related items. */
-  readonly siblings?: readonly ItemObject[];
+  /** Objects at the destination that changed: those of related items, then the item's own. */
+  readonly objects?: readonly ItemObject[];
 }
 
 /** SQL value of `redriven` after an upsert: a delivery stays redriven until it is settled. */

@@ -1,4 +1,4 @@
-import { decideDelivery } from '../delivering/decide-delivery.js';
+import { decideDelivery, shownChanges } from '../delivering/decide-delivery.js';
 import type { SinkConfig, Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { acceptedBy } from '../work/open-connections.js';
@@ -170,21 +170,15 @@ export async function planStored(planning: PlanningLane, found: readonly Candida
     onConsentWithdrawn: settings.onConsentWithdrawn,
     mayForget: () => true,
   };
-  const decided = found.map((candidate) => ({ candidate, decision: decideDelivery(candidate, terms) }));
-  const sending = decided.flatMap(({ candidate, decision }) =>
-    decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
-  );
+  const decisions = found.map((candidate) => decideDelivery(candidate, terms));
+  const sending = shownChanges(found, decisions);
   const { traits } = sink;
   const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts };
   const planned = await planShown(sink, await readSubjects(ledger.db, place, sending), sending);
-  const plans = new Map(sending.map(({ candidate }, index) => [candidate, planned[index]!]));
-  return decided.map(
-    ({ candidate, decision }) =>
-      plans.get(candidate) ?? {
-        kind: 'kept',
-        reason: decision.kind === 'withhold' ? decision.reason : decision.kind,
-      },
-  );
+  return decisions.map((decision) => {
+    if (decision.kind === 'send') return planned.shift()!;
+    return { kind: 'kept', reason: decision.kind === 'withhold' ? decision.reason : decision.kind };
+  });
 }
 
 /** Results for the stored items of one list. */

@@ -176,7 +176,7 @@ describe('a sink that withholds', () => {
     ['an event beside one that ended', 1250, 121],
     ['an event beside a large one that ended', 300, 5000],
   ])('stays reported while it withholds every attendee of %s', (_, sentBefore, sentElsewhere) => {
-    const decided = (state: string, reason: string | null, count: number) =>
+    const decided = (state: 'delivered' | 'withheld', reason: string | null, count: number) =>
       Array.from({ length: count }, () => ({ list: 'attendees', sequence: 1, replay: 0, state, reason }));
     const ended = addDecisions({}, decided('delivered', null, sentElsewhere));
     let live = addDecisions({}, decided('delivered', null, sentBefore));
@@ -205,8 +205,10 @@ describe('a sink that withholds', () => {
     let recent: RecentByList = {};
     for (let n = 1; n <= 1000; n += 1) {
       const isSent = n % 3 === 0;
-      const [state, reason] = isSent ? ['delivered', null] : ['withheld', 'no-match'];
-      recent = addDecisions(recent, [{ list: 'attendees', sequence: n, replay: 0, state, reason }]);
+      const decided = isSent
+        ? ({ state: 'delivered', reason: null } as const)
+        : ({ state: 'withheld', reason: 'no-match' } as const);
+      recent = addDecisions(recent, [{ list: 'attendees', sequence: n, replay: 0, ...decided }]);
       const sent = Math.floor(n / 3);
       const counts = [delivered(sent), withheld('no-match', n - sent)];
       if (n > 250) expect(judge(counts, recent['attendees'])).toBeNull();
