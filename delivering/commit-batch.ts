@@ -1,7 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { engagementList } from '../ledger/engagement.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Consent } from '../ledger/seen-item.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { type Candidate, type FoundChanges, newChanges, type ShownChange, toCandidates } from './candidates.js';
 import {
@@ -29,27 +28,21 @@ import {
 import { peopleAmong, refreshInteractions, releaseEngagement } from './consent-changes.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { nextReplayed, noteEmitted, noteReplayed } from './replays.js';
-import { type Decision, shownChanges } from './decide-delivery.js';
+import { decideDelivery, type DecidingSink, type Decision, isWithdrawn, shownChanges } from './decide-delivery.js';
 
 interface BatchRequest {
-  readonly lists: readonly string[];
   readonly order: 'item' | 'pigeonhole';
   readonly size: number;
   readonly configuration: number;
-  /**
-   * True if the sink receives only the latest revision of an item. If an identity becomes visible or hidden, such a
-   * sink receives the person's items again.
-   */
-  readonly onlyLatest: boolean;
   /**
    * True if the lane or the sink is failing: deliveries that have not been tried go first, so that failed ones cannot
    * block them.
    */
   readonly untriedFirst: boolean;
-  /** Consent states that make an identity visible. */
-  readonly accepts: ReadonlySet<Consent>;
-  /** Returns one decision per candidate, in the same order, based on the rows that the transaction sees. */
-  readonly decide: (tx: Queryable, candidates: readonly Candidate[]) => Promise<readonly Decision[]>;
+  /** The rules by which the lane decides on each change. */
+  readonly terms: DecidingSink;
+  /** Counts the removals that `terms.mayForget` allows. Called if a person withdrew consent. */
+  readonly countRemovals: (tx: Queryable) => Promise<void>;
 }
 
 export interface Batch {
@@ -71,6 +64,10 @@ export interface Batch {
  * changes. They wait for unsettled deliveries of the same item, also those of this batch.
  */
 export async function startBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
+  const { configuration, terms } = request;
+  const { lists, accepts } = terms;
+  // If an identity becomes visible or hidden, such a sink receives the person's items again.
+  const onlyLatest = terms.revisions === 'latest';
   return await ledger.db.transaction(
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
@@ -78,7 +75,8 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const added = [...fresh.rows, ...replayed.rows];
       const blocked = added.filter((row) => row.blocked);
       const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
-      const decisions = await request.decide(tx, judged);
+      if (judged.some((candidate) => isWithdrawn(candidate, terms))) await request.countRemovals(tx);
+      const decisions = judged.map((candidate) => decideDelivery(candidate, terms));
       const sending = shownChanges(judged, decisions).toSorted(compareDeliveries);
       const others = [
         ...blocked.map((row) => toDelivery(row, { state: 'waiting' })),
@@ -92,20 +90,19 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       await noteEmitted(tx, lease, replayed, emittedInVain.length);
       const checked = () => ({
         people: peopleAmong(blocked, judged),
-        between: request.lists.includes('attendees') ? null : { after: lane.watermark, until: fresh.reached },
+        between: lists.includes('attendees') ? null : { after: lane.watermark, until: fresh.reached },
       });
-      const releases = !request.onlyLatest && request.lists.includes(engagementList);
-      if (releases) await releaseEngagement(tx, lease, request.accepts, checked());
+      const releases = !onlyLatest && lists.includes(engagementList);
+      if (releases) await releaseEngagement(tx, lease, accepts, checked());
       const { reached } = fresh;
-      const { configuration } = request;
       await Promise.all([
         writeDeliveries(tx, lease, configuration, others),
-        request.onlyLatest && supersedeWithheld(tx, lease, added),
+        onlyLatest && supersedeWithheld(tx, lease, added),
         sending.length > 0
           ? keepIntent(tx, lease, toIntent(configuration, reached, sending))
           : reached > lane.watermark && moveWatermark(tx, lease, reached),
       ]);
-      if (request.onlyLatest) await refreshInteractions(tx, lease, request.accepts, checked());
+      if (onlyLatest) await refreshInteractions(tx, lease, accepts, checked());
       return {
         sending,
         added: addedDecisions.filter(({ kind }) => kind === 'send').length,
@@ -123,12 +120,14 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
  * @returns `isEmpty`: the lane has nothing left to do now
  */
 async function takeChanges(tx: Queryable, lease: LaneLease, lane: LockedLane, request: BatchRequest) {
-  const { lists, order, size } = request;
+  const { order, size } = request;
+  const { lists, revisions } = request.terms;
+  const onlyLatest = revisions === 'latest';
   const untriedFirst = request.untriedFirst && order === 'item';
   // The query for new changes does not wait for the due deliveries, because usually none is due and the new changes are
   // needed.
   const [open, hasOpen, next] = await Promise.all([
-    dueDeliveries(tx, lease, { ...request, which: untriedFirst ? 'untried' : 'all', limit: size }),
+    dueDeliveries(tx, lease, { order, onlyLatest, which: untriedFirst ? 'untried' : 'all', limit: size }),
     order === 'pigeonhole' && anyOpen(tx, lease),
     newChanges(tx, { ...lane, ref: lease.ref, sinkId: lease.sinkId, lists, after: lane.watermark }, size),
   ]);
@@ -142,7 +141,7 @@ async function takeChanges(tx: Queryable, lease: LaneLease, lane: LockedLane, re
       : { rows: [], done: true };
   if (untriedFirst) {
     const limit = left - replayed.rows.length;
-    open.push(...(await dueDeliveries(tx, lease, { ...request, which: 'failed', limit })));
+    open.push(...(await dueDeliveries(tx, lease, { order, onlyLatest, which: 'failed', limit })));
   }
   const isTaken = open.length + fresh.rows.length + replayed.rows.length > 0;
   return { open, fresh, replayed, isEmpty: !isTaken && (room === 0 || isRead) && replayed.done };

@@ -1,3 +1,4 @@
+import { listNames } from '../base/list-names.js';
 import type { Candidate } from './candidates.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 
@@ -25,6 +26,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   ...more,
 });
 const sink = (more: Partial<DecidingSink> = {}): DecidingSink => ({
+  lists: [...listNames, 'chats'],
   accepts: new Set(['obtained', 'not-asked']),
   revisions: 'every',
   selected: new Set(['101']),
@@ -36,6 +38,13 @@ const person = { list: 'attendees', visibility: null };
 const event = { list: 'pigeonholes', visibility: null, consent: 'not-known' } as const;
 
 describe('the decision on a change for a sink', () => {
+  it('is to withhold a change of a list that the sink does not receive, whatever the change is', () => {
+    const withheld = { kind: 'withhold', reason: 'list-not-wanted' };
+    for (const more of [{}, { latest: false }, { payload: null }, { erased: 'received' }] as const) {
+      expect(decideDelivery(candidate(more), sink({ lists: ['votes'] }))).toEqual(withheld);
+    }
+  });
+
   it.each<[string, Partial<Candidate>, object]>([
     ['a named interaction of a person whose consent it accepts', {}, { kind: 'send', identity: true }],
     [

@@ -1,4 +1,5 @@
 import { engagementList } from '../ledger/engagement.js';
+import { listNotWanted } from '../ledger/lanes.js';
 import { personRuleOf } from '../ledger/visibility.js';
 import { withdrawalsHeld } from './dead-letters.js';
 import type { Candidate, ShownChange } from './candidates.js';
@@ -15,6 +16,8 @@ export type Decision =
 export const notSelected = 'not-selected';
 
 export interface DecidingSink {
+  /** The lists that the sink receives on this lane. */
+  readonly lists: readonly string[];
   readonly accepts: ReadonlySet<Consent>;
   readonly revisions: 'every' | 'latest';
   /** Keys of the pigeonholes that the sink's syncs selected. */
@@ -32,6 +35,7 @@ export interface DecidingSink {
  * `onConsentWithdrawn` is `forget`, a removal is sent.
  */
 export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
+  if (!sink.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
   // The ledger has dropped the change's data on purpose, and receivers would misread a `created` without data.
   if (candidate.payload === null && candidate.kind !== 'deleted') return { kind: 'supersede' };

@@ -1,21 +1,13 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import {
-  handOverLane,
-  type LaneLease,
-  type LaneWork,
-  listNotWanted,
-  releaseLane,
-  rememberOnLane,
-} from '../ledger/lanes.js';
+import { handOverLane, type LaneLease, type LaneWork, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { adoptConfiguration } from './adopt-configuration.js';
-import type { Candidate, ShownChange } from './candidates.js';
+import type { ShownChange } from './candidates.js';
 import { withdrawalsLeft } from './consent-changes.js';
-import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
-import type { Decision } from './decide-delivery.js';
+import { consentReason, type DecidingSink } from './decide-delivery.js';
 import { LaneHold } from './lane-hold.js';
 import { planShown, withHiddenReason } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
@@ -110,12 +102,13 @@ interface HeldLane {
 
 class LaneSender {
   readonly #lease: LaneLease;
+  readonly #terms: DecidingSink;
   #lane: Lane;
   #failingForMs: number;
   /** The lane's recent decisions. */
   recent: RecentByList;
   /** Removals still allowed in this cycle without confirmation; undefined until counted. */
-  #withdrawalsLeft: number | undefined;
+  #removalsLeft: number | undefined;
 
   constructor(
     private readonly deps: Collaborators,
@@ -127,6 +120,15 @@ class LaneSender {
     this.#lease = lease;
     this.#failingForMs = lease.failingForMs;
     this.recent = JSON.parse(lease.recent) as RecentByList;
+    const { sink, accepts, onConsentWithdrawn } = settings.sink;
+    this.#terms = {
+      lists: settings.lists,
+      accepts,
+      revisions: sink.traits.revisions,
+      selected: settings.selected,
+      onConsentWithdrawn,
+      mayForget: () => (this.#removalsLeft = (this.#removalsLeft ?? 0) - 1) >= 0,
+    };
     this.#lane = {
       workspace: work.workspace,
       pigeonholeId: work.pigeonholeId,
@@ -160,19 +162,14 @@ class LaneSender {
   }
 
   async #sendNext(): Promise<LaneState> {
-    const { sink, accepts } = this.settings.sink;
+    const { sink } = this.settings.sink;
     const batch = await startBatch(this.deps.ledger, this.#lease, {
-      lists: this.settings.lists,
       order: sink.traits.order,
       size: this.held.breaker.batchSize,
       configuration: this.deps.configuration,
-      onlyLatest: sink.traits.revisions === 'latest',
       untriedFirst: this.#failingForMs > 0 || this.held.breaker.isRamping,
-      accepts,
-      decide: async (tx, candidates) => {
-        await this.#countWithdrawals(tx, candidates);
-        return candidates.map((candidate) => this.#decide(candidate));
-      },
+      terms: this.#terms,
+      countRemovals: async (tx) => await this.#countRemovals(tx),
     });
     this.held.result.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
@@ -198,25 +195,13 @@ class LaneSender {
     const settlements = found.settlements.map((each, index) => {
       const change = changes[index]!;
       const settled = withHiddenReason(each, change);
-      return unlessHidden(settled, change, sink.traits, () => this.#decide(change));
+      return unlessHidden(settled, change, sink.traits, this.#terms);
     });
     return await this.#commit(changes, { ...found, settlements }, null);
   }
 
   get #leasedLane(): LeasedLane {
     return { lane: this.#lane, signal: this.held.signal, confirm: this.held.hold.confirm };
-  }
-
-  #decide(candidate: Candidate): Decision {
-    const { sink, accepts, onConsentWithdrawn } = this.settings.sink;
-    if (!this.settings.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
-    return decideDelivery(candidate, {
-      accepts,
-      revisions: sink.traits.revisions,
-      selected: this.settings.selected,
-      onConsentWithdrawn,
-      mayForget: () => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0,
-    });
   }
 
   async #subjects(changes: readonly ShownChange[]): Promise<Subject[]> {
@@ -226,13 +211,9 @@ class LaneSender {
     return await readSubjects(this.deps.ledger.db, lane, changes);
   }
 
-  /**
-   * Counts the removals still allowed: at most once per cycle, and only if a person withdrew consent, because counting
-   * reads all delivered records of people.
-   */
-  async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
-    if (!candidates.some((candidate) => isWithdrawn(candidate, this.settings.sink))) return;
-    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.settings.withdrawals);
+  /** Counts the removals still allowed: at most once per cycle, because this reads all delivered records of people. */
+  async #countRemovals(tx: Queryable): Promise<void> {
+    this.#removalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.settings.withdrawals);
   }
 
   /**

@@ -70,6 +70,7 @@ async function observeLane(
     const { rows, reached } = await newChanges(tx, { sinkId, ref, lists, after, newest, ...history }, sliceSize);
     const candidates = await toCandidates(tx, ref, rows);
     const terms = {
+      lists,
       accepts: sink.accepts,
       revisions: traits.revisions,
       selected,

@@ -7,7 +7,7 @@ import type { Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
 import { candidateColumns, type CandidateRow, type ShownChange, toCandidates } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
 import { postponeLookUps, type Settled, toDelivery } from '../ledger/deliveries.js';
-import type { Decision } from './decide-delivery.js';
+import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 import { openJoins } from './due-deliveries.js';
 import { type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 
@@ -65,15 +65,10 @@ function settleTrace(found: Settlement, planned: Planned): Settlement {
 }
 
 /** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
-export function unlessHidden(
-  settlement: Settlement,
-  { list, latest, identity }: ShownChange,
-  { revisions }: Pick<Sink['traits'], 'revisions'>,
-  decide: () => Decision,
-): Settlement {
-  if (settlement.kind !== 'delivered' || !identity || ownRecords.has(list)) return settlement;
-  if (revisions !== 'latest' || !latest) return settlement;
-  const decision = decide();
+export function unlessHidden(settlement: Settlement, change: ShownChange, terms: DecidingSink): Settlement {
+  if (settlement.kind !== 'delivered' || !change.identity || ownRecords.has(change.list)) return settlement;
+  if (terms.revisions !== 'latest' || !change.latest) return settlement;
+  const decision = decideDelivery(change, terms);
   if (decision.kind !== 'send' || decision.identity) return settlement;
   return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
 }

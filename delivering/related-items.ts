@@ -147,6 +147,7 @@ export async function readSiblings(
     [sinkId, ref, joined.map(({ list }) => list), joined.map(({ key }) => key), joined.map(({ n }) => n)],
   );
   const terms: DecidingSink = {
+    lists: [...traits.siblingLists!],
     accepts,
     revisions: 'latest',
     selected: new Set(),

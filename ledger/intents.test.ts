@@ -3,16 +3,16 @@ import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
 import { consentStates } from './seen-item.js';
 import { type Batch, finishBatch, startBatch } from '../delivering/commit-batch.js';
-import type { Decision } from '../delivering/decide-delivery.js';
 import { changesToRecover } from '../delivering/recover-batch.js';
+import { toDelivery } from './deliveries.js';
 import { type LaneLease, acquireLane } from './lanes.js';
 import { lockPlaceWithLanes } from './lock-order.js';
 
 const databases = useBothDatabases();
 
 /**
- * Opens a lane with four new changes: the first and the last are sent with the identity, the second without it, and the
- * third is withheld.
+ * Opens a lane with four new changes: the first and the last are sent with the identity, the second without it because
+ * it is anonymous, and the third is withheld because it is the removal of an item that the sink never received.
  */
 async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ ledger: Ledger; lease: LaneLease }> {
   const ledger = await openLedger(databases.of(kind), testKey);
@@ -26,47 +26,46 @@ async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ l
   ]);
   const [ref, sinkId] = [place!.ref, sink!.id];
   await db.query(
-    `insert into changes (ref, sequence, id, list, key, revision, kind, found_at)
-     select $1, n, gen_random_uuid(), 'votes', n::text, 1, 'created', now() from generate_series(1, 4) n`,
+    `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, visibility)
+     select $1, n, gen_random_uuid(), 'poll-mcq-votes', n::text, 1, 'created', now(),
+       case when n = 2 then 'anonymous' else 'named' end from generate_series(1, 4) n`,
     [ref],
   );
   await db.query(
-    `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
-     select $1, 'votes', n::text, 1, 1, '\\x00', '{}', '', now(), n from generate_series(1, 4) n`,
+    `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence, visibility,
+       erased)
+     select $1, 'poll-mcq-votes', n::text, 1, 1, '\\x00', '{}', '', now(), n, 'named', n = 3 from generate_series(1, 4) n`,
     [ref],
   );
   await db.query('insert into lanes (sink_id, ref, history_until) values ($1, $2, 0)', [sinkId, ref]);
   return { ledger, lease: (await acquireLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 }))! };
 }
 
-const decisions: readonly Decision[] = [
-  { kind: 'send', identity: true },
-  { kind: 'send', identity: false },
-  { kind: 'withhold', reason: 'test' },
-  { kind: 'send', identity: true },
-];
-
 async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
   return await startBatch(ledger, lease, {
-    lists: ['votes'],
     order: 'item',
     size: 10,
     configuration: 1,
-    onlyLatest: false,
     untriedFirst: false,
-    accepts: new Set(consentStates),
-    decide: async (_, candidates) => candidates.map(({ sequence }) => decisions[sequence - 1]!),
+    terms: {
+      lists: ['poll-mcq-votes'],
+      accepts: new Set(consentStates),
+      revisions: 'every',
+      selected: new Set(),
+      onConsentWithdrawn: 'keep',
+      mayForget: () => true,
+    },
+    countRemovals: async () => {},
   });
 }
 
 async function finish(ledger: Ledger, lease: LaneLease, { sending, reached }: Batch): Promise<void> {
-  const row = { replay: 0, reason: null, detail: null, attempts: 1, retryInMs: null };
-  await finishBatch(ledger, lease, sending, {
-    settled: sending.map(({ candidate: { sequence } }) =>
-      sequence === 2
-        ? { ...row, sequence, state: 'retry', detail: 'refused', retryInMs: 60_000 }
-        : { ...row, sequence, state: 'delivered' },
-    ),
+  await finishBatch(ledger, lease, {
+    settled: sending.map((change) => {
+      const { sequence, identity } = change;
+      if (sequence !== 2) return toDelivery(change, { state: 'delivered', identity, attempts: 1 });
+      return toDelivery(change, { state: 'retry', identity, attempts: 1, detail: 'refused', retryInMs: 60_000 });
+    }),
     batch: { configuration: 1, reached },
     memory: undefined,
     failing: null,
@@ -93,19 +92,19 @@ async function watermark(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<nu
   return lane!.watermark;
 }
 
-const settledRows = ['1 delivered true', '2 retry false refused t', '3 withheld - test', '4 delivered true'];
-const openedRows = ['1 sending true', '2 sending false', '3 withheld - test', '4 sending true'];
+const settledRows = ['1 delivered true', '2 retry false refused t', '3 withheld - erased', '4 delivered true'];
+const openedRows = ['1 sending true', '2 sending false', '3 withheld - erased', '4 sending true'];
 
 describe.each(kinds)('a batch on %s', (kind) => {
   it('is one row while it is sent, and one delivery per change once its outcomes are stored', async () => {
     const { ledger, lease } = await openLane(kind, 'once');
     const batch = await begin(ledger, lease);
-    expect(batch.sending.map(({ candidate, identity }) => [candidate.sequence, identity])).toEqual([
+    expect(batch.sending.map(({ sequence, identity }) => [sequence, identity])).toEqual([
       [1, true],
       [2, false],
       [4, true],
     ]);
-    expect(await rows(ledger, lease)).toEqual(['3 withheld - test']);
+    expect(await rows(ledger, lease)).toEqual(['3 withheld - erased']);
     expect(await watermark(ledger, lease)).toBe(0);
     await finish(ledger, lease, batch);
     expect(await rows(ledger, lease)).toEqual(settledRows);
@@ -128,7 +127,7 @@ describe.each(kinds)('a batch on %s', (kind) => {
       batchSize: 10,
     } as const;
     const left = await changesToRecover(ledger, next, traits, false);
-    expect(left.map(({ candidate, identity }) => [candidate.sequence, identity])).toEqual([
+    expect(left.map(({ sequence, identity }) => [sequence, identity])).toEqual([
       [1, true],
       [2, false],
       [4, true],
@@ -157,7 +156,7 @@ describe.each(kinds)('a batch on %s', (kind) => {
     await finish(ledger, lease, await begin(ledger, lease));
     await ledger.db.query('update deliveries set due_at = now() where sink_id = $1 and sequence = 2', [lease.sinkId]);
     const again = await begin(ledger, lease);
-    expect(again).toMatchObject({ sending: [{ candidate: { sequence: 2, attempts: 1 }, identity: false }], added: 0 });
+    expect(again).toMatchObject({ sending: [{ sequence: 2, attempts: 1, identity: false }], added: 0 });
     await ledger.db.query('update lanes set lease_expires_at = now() where sink_id = $1', [lease.sinkId]);
     const next = (await acquireLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
     expect((await rows(ledger, next))[1]).toBe('2 sending false refused');

@@ -88,6 +88,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       replayId: null,
     },
     {
+      lists: [list],
       accepts: acceptedBy(sink),
       revisions: 'every',
       selected: new Set(unselected ? [] : ['one']),
@@ -164,6 +165,7 @@ export async function planStored(planning: PlanningLane, found: readonly Candida
   const { ledger, config, sinkName, sink, lane, sinkId, ref } = planning;
   const settings = config.sinks[sinkName]!;
   const terms = {
+    lists: lane.lists,
     accepts: acceptedBy(settings),
     revisions: sink.traits.revisions,
     selected: new Set(lane.selected),
