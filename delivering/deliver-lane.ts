@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { handOverLane, type LaneLease, type LaneWork, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
-import type { Lane, Outcome, Subject } from '../sinks/sink.js';
+import type { Lane, Outcome } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { adoptConfiguration } from './adopt-configuration.js';
@@ -9,13 +9,12 @@ import type { ShownChange } from './candidates.js';
 import { withdrawalsLeft } from './consent-changes.js';
 import { consentReason, type DecidingSink } from './decide-delivery.js';
 import { LaneHold } from './lane-hold.js';
-import { planShown, withHiddenReason } from './plan-shown.js';
-import { readSubjects } from './read-subjects.js';
+import { planChanges, readSubjects, withHiddenReason } from './plan-changes.js';
+import type { SubjectsLane } from './related-items.js';
 import { addDecisions, type RecentByList } from './recent-decisions.js';
 import { changesToRecover, lookUpAfterMs, recoverSent, unlessHidden } from './recover-batch.js';
 import { objectsOfSink } from '../ledger/sink-objects.js';
-import { sendApart } from './send-apart.js';
-import { type LeasedLane, sendPlanned, type Settlements } from './send-batch.js';
+import { type LeasedLane, sendBatch, type Settlements } from './send-batch.js';
 import { type BatchVerdict, isOnlyHeldBack, settleOutcomes } from './settle-outcomes.js';
 import { areFewLeft, areRecordsAtFault, type SinkBreaker } from './sink-breaker.js';
 import { type Batch, finishBatch, startBatch } from './commit-batch.js';
@@ -173,17 +172,13 @@ class LaneSender {
     });
     this.held.result.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
-    const planned = await planShown(sink, await this.#subjects(batch.sending), batch.sending);
+    const planned = await planChanges(this.deps.ledger.db, sink, this.#subjectsLane, batch.sending);
     const { workspace, pigeonholeId: pigeonhole } = this.work;
     const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const sent = batch.sending.filter((_, index) => planned[index]!.kind === 'send');
-    const settlements = await this.deps.tracer.span('send', attributes, () =>
-      sendPlanned(planned, this.#leasedLane, async (operations, lane, signal) => {
-        if (operations.length === 0) return { outcomes: [] };
-        if (sink.traits.order === 'pigeonhole') return await sink.send(operations, lane, signal);
-        const apart = { lane, signal, changes: sent, isFailing: this.#failingForMs > 0 };
-        return await sendApart(operations, apart, sink.send.bind(sink));
-      }),
+    const settlements = await this.deps.tracer.span(
+      'send',
+      attributes,
+      async () => await sendBatch(sink, batch.sending, planned, this.#leasedLane),
     );
     return await this.#commit(batch.sending, settlements, batch);
   }
@@ -191,24 +186,25 @@ class LaneSender {
   /** Settles changes that an earlier attempt may have sent. */
   async #recover(changes: readonly ShownChange[]): Promise<LaneState> {
     const { sink } = this.settings.sink;
-    const found = await recoverSent(sink, await this.#subjects(changes), this.#leasedLane);
+    const subjects = await readSubjects(this.deps.ledger.db, this.#subjectsLane, changes);
+    const found = await recoverSent(sink, subjects, this.#leasedLane);
     const settlements = found.settlements.map((each, index) => {
       const change = changes[index]!;
       const settled = withHiddenReason(each, change);
-      return unlessHidden(settled, change, sink.traits, this.#terms);
+      return unlessHidden(settled, change, this.#terms);
     });
     return await this.#commit(changes, { ...found, settlements }, null);
   }
 
   get #leasedLane(): LeasedLane {
-    return { lane: this.#lane, signal: this.held.signal, confirm: this.held.hold.confirm };
+    const { signal, hold } = this.held;
+    return { lane: this.#lane, signal, confirm: hold.confirm, isFailing: this.#failingForMs > 0 };
   }
 
-  async #subjects(changes: readonly ShownChange[]): Promise<Subject[]> {
+  get #subjectsLane(): SubjectsLane {
     const { sinkId, ref } = this.#lease;
     const { sink, accepts } = this.settings.sink;
-    const lane = { sinkId, ref, place: this.work, traits: sink.traits, accepts };
-    return await readSubjects(this.deps.ledger.db, lane, changes);
+    return { sinkId, ref, place: this.work, traits: sink.traits, accepts };
   }
 
   /** Counts the removals still allowed: at most once per cycle, because this reads all delivered records of people. */

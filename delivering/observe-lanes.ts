@@ -2,8 +2,7 @@ import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery, shownChanges } from './decide-delivery.js';
 import type { LaneSettings } from './deliver-lane.js';
-import { planShown } from './plan-shown.js';
-import { readSubjects } from './read-subjects.js';
+import { planChanges } from './plan-changes.js';
 import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Decision } from './decide-delivery.js';
@@ -79,8 +78,8 @@ async function observeLane(
     };
     const decisions = candidates.map((candidate) => decideDelivery(candidate, terms));
     const sending = shownChanges(candidates, decisions);
-    const subjects = await readSubjects(tx, { sinkId, ref, place, traits, accepts: sink.accepts }, sending);
-    const planned = await planShown(sink.sink, subjects, sending);
+    const subjectsLane = { sinkId, ref, place, traits, accepts: sink.accepts };
+    const planned = await planChanges(tx, sink.sink, subjectsLane, sending);
     const outcomes = decisions.map((decision, index) =>
       outcomeOf(candidates[index]!, decision, decision.kind === 'send' ? planned.shift()! : null),
     );

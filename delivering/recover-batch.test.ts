@@ -2,7 +2,12 @@ import type { Lane, Operation, Outcome, Planned, Sink, Subject } from '../sinks/
 import { recoverSent } from './recover-batch.js';
 import type { LeasedLane, Settlement } from './send-batch.js';
 
-const held: LeasedLane = { lane: {} as Lane, signal: new AbortController().signal, confirm: () => undefined };
+const held: LeasedLane = {
+  lane: {} as Lane,
+  signal: new AbortController().signal,
+  confirm: () => undefined,
+  isFailing: false,
+};
 const operation: Operation = { changeId: 'c' };
 const condition: Planned = { kind: 'nothing', reason: 'condition' };
 const failed: Planned = { kind: 'unplannable', cause: 'mapping: T0410', detail: 'the mapping failed' };

@@ -3,13 +3,14 @@ import { byOrder } from '../ledger/sql-expressions.js';
 import type { LaneLease } from '../ledger/lanes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { ownRecords } from '../ledger/visibility.js';
-import type { Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
+import { whileHeld } from '../base/lease.js';
+import type { Outcome, Planned, SendResult, Sink, Subject } from '../sinks/sink.js';
 import { candidateColumns, type CandidateRow, type ShownChange, toCandidates } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
 import { postponeLookUps, type Settled, toDelivery } from '../ledger/deliveries.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 import { openJoins } from './due-deliveries.js';
-import { type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
+import { type LeasedLane, operationsOf, type Settlement, type Settlements, toSettlements } from './send-batch.js';
 
 /**
  * Finds out what happened to changes that an earlier attempt may have sent. The mapping or related items may have
@@ -25,10 +26,12 @@ export async function recoverSent(sink: Sink, subjects: readonly Subject[], held
     subjects.filter((_, index) => isDropped[index]),
   );
   const plans = planned.map((plan, index) => (isDropped[index] ? (lookUps.shift() ?? plan) : plan));
-  const found = await sendPlanned(plans, held, async (operations, lane, signal) => {
-    if (sink.recover !== undefined) return await sink.recover(operations, lane, signal);
+  const operations = operationsOf(plans);
+  const result = await whileHeld(held.confirm, async (): Promise<SendResult> => {
+    if (sink.recover !== undefined) return await sink.recover(operations, held.lane, held.signal);
     return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
   });
+  const found = toSettlements(plans, result);
   return {
     ...found,
     settlements: found.settlements.map((each, index) => (isDropped[index] ? settleTrace(each, planned[index]!) : each)),

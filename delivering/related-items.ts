@@ -1,8 +1,8 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { readableJson } from '../ledger/sql-expressions.js';
-import type { Sink } from '../sinks/sink.js';
+import { ownRecords, withoutIdentity } from '../ledger/visibility.js';
+import type { Fields, Sink, Subject } from '../sinks/sink.js';
 import {
-  type Candidate,
   candidateColumns,
   candidateJoins,
   type CandidateRow,
@@ -10,24 +10,21 @@ import {
   toCandidates,
   withoutDelivery,
 } from './candidates.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 
-/** The items related to a change, as currently stored. Texts are canonical JSON; null if there is none. */
-export interface RelatedItems {
-  /** The item at its previous change. */
-  readonly previous: string | null;
-  /** The record of the item's attendee, whether or not the identity is visible. */
-  readonly attendee: string | null;
-  readonly session: string | null;
-  readonly pigeonhole: string | null;
-  /** The item's object from the sink's last outcome. */
-  readonly object: string | null;
-  /**
-   * True if the change is a deletion and every earlier revision of the item was withheld or superseded. Known only for a
-   * sink that receives every revision; the others have an object of what they received.
-   */
-  readonly neverSent: boolean;
+/** The lane of a sink for which subjects are read. */
+export interface SubjectsLane {
+  /** 0 for a sink that is not in the ledger. */
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly place: PigeonholeName;
+  readonly traits: Sink['traits'];
+  readonly accepts: DecidingSink['accepts'];
 }
+
+/** The part of a subject that is not its change: the related items, as currently stored. */
+export type RelatedItems = Pick<Subject, 'previous' | 'attendee' | 'session' | 'pigeonhole' | 'object' | 'neverSent'>;
 
 /** For sinks that need only the change itself to plan. */
 export const noRelatedItems: RelatedItems = {
@@ -53,21 +50,22 @@ const neverSent = `not exists (
   select 1 from earlier r where r.sequence is not null and (select bool_and(state in ('withheld', 'superseded'))
     from deliveries where sink_id = $1 and ref = $2 and sequence = r.sequence) is not true)`;
 
+type RelatedRow = Record<'previous' | 'attendee' | 'session' | 'pigeonhole' | 'object', string | null> & {
+  readonly n: number;
+  readonly neverSent: boolean;
+};
+
 /**
- * Returns the related items of each change, in the order of the changes. One statement makes one look-up for each row
- * (decision 0038).
+ * Returns the related items of each change, in the order of the changes, without what would identify a person whose
+ * identity is hidden. One statement makes one look-up for each row (decision 0038).
  */
 export async function readRelatedItems(
   tx: Queryable,
-  {
-    sinkId,
-    ref,
-    traits,
-  }: { readonly sinkId: number; readonly ref: number; readonly traits: Pick<Sink['traits'], 'revisions'> },
-  candidates: readonly Pick<Candidate, 'sequence' | 'list' | 'key'>[],
+  { sinkId, ref, traits }: SubjectsLane,
+  changes: readonly ShownChange[],
 ): Promise<RelatedItems[]> {
-  if (candidates.length === 0) return [];
-  const rows = await tx.query<RelatedItems & { n: number }>(
+  if (changes.length === 0) return [];
+  const rows = await tx.query<RelatedRow>(
     `select n.n::int as n, b.snapshot as previous,
        case when n.list = 'attendees' or a.expired then null else a.payload end as attendee,
        case when n.list = 'sessions' then i.payload else s.payload end as session,
@@ -90,26 +88,34 @@ export async function readRelatedItems(
     [
       sinkId,
       ref,
-      candidates.map(({ sequence }) => sequence),
-      candidates.map(({ list }) => list),
-      candidates.map(({ key }) => key),
+      changes.map(({ sequence }) => sequence),
+      changes.map(({ list }) => list),
+      changes.map(({ key }) => key),
       traits.revisions === 'every',
     ],
   );
-  return rows.map(({ n: _, ...items }) => items);
+  return rows.map((row, index) => {
+    const { list, identity } = changes[index]!;
+    const previous = identity || !ownRecords.has(list) ? fieldsIn(row.previous) : null;
+    return {
+      previous: previous === null || identity ? previous : withoutIdentity(previous),
+      attendee: identity ? fieldsIn(row.attendee) : null,
+      session: fieldsIn(row.session),
+      pigeonhole: fieldsIn(row.pigeonhole),
+      object: fieldsIn(row.object),
+      neverSent: row.neverSent,
+    };
+  });
+}
+
+/** Parses a stored item or object; null if there is none. */
+export function fieldsIn(json: string | null): Fields | null {
+  return json === null ? null : (JSON.parse(json) as Fields);
 }
 
 /** SQL for the id of the question that an item answers. */
 function questionOf(payload: string): string {
   return `${readableJson(payload)} -> 'question' ->> 'id'`;
-}
-
-/** A lane, and what the sink on it may see. */
-interface SiblingsLane {
-  readonly sinkId: number;
-  readonly ref: number;
-  readonly traits: Pick<Sink['traits'], 'siblingLists'>;
-  readonly accepts: DecidingSink['accepts'];
 }
 
 /**
@@ -120,7 +126,7 @@ interface SiblingsLane {
  */
 export async function readSiblings(
   tx: Queryable,
-  { sinkId, ref, traits, accepts }: SiblingsLane,
+  { sinkId, ref, traits, accepts }: SubjectsLane,
   changes: readonly ShownChange[],
 ): Promise<(ShownChange[] | undefined)[]> {
   const siblings = changes.map(({ list }): ShownChange[] | undefined =>

@@ -1,5 +1,7 @@
-import type { Lane, Operation, Outcome, Planned, SendResult } from '../sinks/sink.js';
+import type { Lane, Operation, Outcome, Planned, Sink, SendResult } from '../sinks/sink.js';
 import { type ConfirmHeld, whileHeld } from '../base/lease.js';
+import type { ShownChange } from './candidates.js';
+import { sendApart } from './send-apart.js';
 
 /** A lane under its holder's lease. */
 export interface LeasedLane {
@@ -8,6 +10,8 @@ export interface LeasedLane {
   readonly signal: AbortSignal;
   /** Called before each call to the destination (`onlyWhileHeld`). */
   readonly confirm: ConfirmHeld;
+  /** True if the last batch of the lane failed. */
+  readonly isFailing: boolean;
 }
 
 /** The result for one planned change: the sink's outcome, or the plan's reason for not sending it. */
@@ -19,17 +23,33 @@ export interface Settlements {
 }
 
 /**
- * Passes the planned operations to the sink while the lease holds. Returns a settlement for every planned change, in
- * their order.
- * @param carryOut the sink's `send` or `recover`
+ * Passes the operations of planned changes to the sink while the lease holds. Returns a settlement for every change, in
+ * their order. Unless the lane delivers all its changes in order, one record cannot hold back the others (`sendApart`).
+ * @param planned the plan of each change
  */
-export async function sendPlanned(
+export async function sendBatch(
+  sink: Sink,
+  changes: readonly ShownChange[],
   planned: readonly Planned[],
-  { lane, signal, confirm }: LeasedLane,
-  carryOut: (operations: readonly Operation[], lane: Lane, signal: AbortSignal) => Promise<SendResult>,
+  { lane, signal, confirm, isFailing }: LeasedLane,
 ): Promise<Settlements> {
-  const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
-  const { outcomes, memory } = await whileHeld(confirm, () => carryOut(operations, lane, signal));
+  const operations = operationsOf(planned);
+  if (operations.length === 0) return toSettlements(planned, { outcomes: [] });
+  const result = await whileHeld(confirm, async () => {
+    if (sink.traits.order === 'pigeonhole') return await sink.send(operations, lane, signal);
+    const sent = changes.filter((_, index) => planned[index]!.kind === 'send');
+    return await sendApart(operations, { lane, signal, changes: sent, isFailing }, sink.send.bind(sink));
+  });
+  return toSettlements(planned, result);
+}
+
+/** Returns the operations of the plans that have one. */
+export function operationsOf(planned: readonly Planned[]): Operation[] {
+  return planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
+}
+
+/** Returns a settlement for each plan: the outcome of its operation, or the plan itself if it has none. */
+export function toSettlements(planned: readonly Planned[], { outcomes, memory }: SendResult): Settlements {
   const left = [...outcomes];
   const settlements = planned.map((each): Settlement => {
     if (each.kind !== 'send') return each;

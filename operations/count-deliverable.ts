@@ -7,8 +7,7 @@ import type { Consent } from '../ledger/seen-item.js';
 import { consentBehind, type Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/replays.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
-import { planShown } from '../delivering/plan-shown.js';
-import { readSubjects } from '../delivering/read-subjects.js';
+import { planChanges } from '../delivering/plan-changes.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import type { Planned, Sink } from '../sinks/sink.js';
 import { groupBy } from '../base/grouping.js';
@@ -176,7 +175,7 @@ export async function planStored(planning: PlanningLane, found: readonly Candida
   const sending = shownChanges(found, decisions);
   const { traits } = sink;
   const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts };
-  const planned = await planShown(sink, await readSubjects(ledger.db, place, sending), sending);
+  const planned = await planChanges(ledger.db, sink, place, sending);
   return decisions.map((decision) => {
     if (decision.kind === 'send') return planned.shift()!;
     return { kind: 'kept', reason: decision.kind === 'withhold' ? decision.reason : decision.kind };

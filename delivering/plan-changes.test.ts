@@ -1,12 +1,16 @@
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
-import type { Database } from '../ledger/drivers/database.js';
+import type { Database, Queryable } from '../ledger/drivers/database.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
+import type { Consent } from '../ledger/seen-item.js';
 import { registerSinks } from '../ledger/sinks.js';
+import type { Planned } from '../sinks/sink.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../test/kit/weighed-database.js';
-import { newChanges, toCandidates } from './candidates.js';
+import { newChanges, type ShownChange, toCandidates } from './candidates.js';
+import { curableReasons, mappingReasons } from './recent-decisions.js';
 import { objectsOfSink } from '../ledger/sink-objects.js';
-import { readSubjects, type SubjectsLane } from './read-subjects.js';
+import { planChanges, readSubjects, withHiddenReason } from './plan-changes.js';
+import type { SubjectsLane } from './related-items.js';
 
 const databases = useBothDatabases();
 
@@ -98,5 +102,38 @@ describe.each(kinds)('the objects of a sink, on %s', (kind) => {
       count += 1;
     }
     expect([count, ids.size, [...ids].every((id) => Number(id) % 2 === 0)]).toEqual([4500, 4500, true]);
+  });
+});
+
+describe('the plan of changes whose identity is visible or hidden', () => {
+  const lane = { sinkId: 1, ref: 1, place: { workspace: 'acme', pigeonholeId: 101 }, accepts: new Set<Consent>() };
+  const traits = { needsContext: false } as SubjectsLane['traits'];
+  const shown = [true, false].map((identity) => ({ list: 'votes', foundAt: new Date(0), identity }) as ShownChange);
+  const plan = async (planned: Planned) =>
+    await planChanges({} as Queryable, { plan: async () => [planned, planned] }, { ...lane, traits }, shown);
+
+  it('has another reason for a missing value of a hidden person, and the same new mapping decides again', async () => {
+    const [named, hidden] = await plan({ kind: 'nothing', reason: 'no-actor' });
+    expect([named, hidden]).toEqual([
+      { kind: 'nothing', reason: 'no-actor' },
+      { kind: 'nothing', reason: 'identity-hidden:no-actor' },
+    ]);
+    expect(curableReasons).toContain('identity-hidden:no-actor');
+    expect(mappingReasons).not.toContain('identity-hidden:no-actor');
+  });
+
+  it.each<Planned>([
+    { kind: 'nothing', reason: 'condition' },
+    { kind: 'nothing', reason: 'unchanged' },
+    { kind: 'unplannable', cause: 'mapping', detail: 'x' },
+    { kind: 'send', operation: {} as never },
+  ])('is otherwise the plan of the sink: %j', async (planned) => {
+    expect(await plan(planned)).toEqual([planned, planned]);
+  });
+
+  it('is corrected in the same way if a look-up settles it', () => {
+    expect(withHiddenReason({ kind: 'nothing', reason: 'no-user' }, { identity: false })).toMatchObject({
+      reason: 'identity-hidden:no-user',
+    });
   });
 });

@@ -1,21 +1,43 @@
+import { whileIdentityHidden } from '../base/delivery-words.js';
 import { withoutIdentity, ownRecords } from '../ledger/visibility.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import type { Sink, Subject, Fields } from '../sinks/sink.js';
+import type { Planned, Sink, Subject, Fields } from '../sinks/sink.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
-import type { DecidingSink } from './decide-delivery.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 import type { ShownChange } from './candidates.js';
-import { noRelatedItems, readRelatedItems, readSiblings, type RelatedItems } from './related-items.js';
+import { isLacking } from './recent-decisions.js';
+import {
+  fieldsIn,
+  noRelatedItems,
+  readRelatedItems,
+  readSiblings,
+  type RelatedItems,
+  type SubjectsLane,
+} from './related-items.js';
+import type { Settlement } from './send-batch.js';
 
-/** The lane of a sink for which subjects are read. */
-export interface SubjectsLane {
-  /** 0 for a sink that is not in the ledger. */
-  readonly sinkId: number;
-  readonly ref: number;
-  readonly place: PigeonholeName;
-  readonly traits: Sink['traits'];
-  readonly accepts: DecidingSink['accepts'];
+/** Reads what the sink needs to plan these changes, and returns its plans in the same order. */
+export async function planChanges(
+  tx: Queryable,
+  sink: Pick<Sink, 'plan'>,
+  lane: SubjectsLane,
+  changes: readonly ShownChange[],
+): Promise<Planned[]> {
+  const planned = await sink.plan(await readSubjects(tx, lane, changes));
+  return planned.map((plan, index) => withHiddenReason(plan, changes[index]!));
+}
+
+/**
+ * If the mapping found no value for a change whose identity is hidden, lets the reason say so: whatever the sink is, the
+ * mapping cannot be blamed for it. Pure.
+ */
+export function withHiddenReason<Result extends Planned | Settlement>(
+  result: Result,
+  { identity }: Pick<ShownChange, 'identity'>,
+): Result {
+  if (identity || result.kind !== 'nothing' || !isLacking(result.reason)) return result;
+  return { ...result, reason: whileIdentityHidden(result.reason) };
 }
 
 /** Returns the subjects of these changes, in the same order: the data that the sink needs to plan each of them. */
@@ -47,29 +69,15 @@ async function subjectsOf(tx: Queryable, lane: SubjectsLane, changes: readonly S
  * person.
  */
 function toSubject(shown: ShownChange, related: RelatedItems, place: PigeonholeName): Subject {
-  const { list, payload, identity } = shown;
-  const previous = identity || !ownRecords.has(list) ? parsed(related.previous) : null;
-  return {
-    change: toChange(shown, place),
-    dataJson: identity ? (payload ?? undefined) : undefined, // the stored text, if it is sent as stored
-    previous: previous === null || identity ? previous : withoutIdentity(previous),
-    attendee: identity ? parsed(related.attendee) : null,
-    session: parsed(related.session),
-    pigeonhole: parsed(related.pigeonhole),
-    object: parsed(related.object),
-    neverSent: related.neverSent,
-    removal: removalOf(shown),
-  };
+  const { payload, identity } = shown;
+  const dataJson = identity ? (payload ?? undefined) : undefined; // the stored text, if it is sent as stored
+  return { ...related, change: toChange(shown, place), dataJson, removal: removalOf(shown) };
 }
 
 function removalOf(shown: ShownChange): Subject['removal'] {
   if (shown.erased !== null) return 'erased';
   if (shown.kind === 'deleted') return 'deleted';
   return takesBack(shown) ? 'consent-withdrawn' : null;
-}
-
-function parsed(payload: string | null): Fields | null {
-  return payload === null ? null : (JSON.parse(payload) as Fields);
 }
 
 /**
@@ -109,6 +117,6 @@ function takesBack({ list, kind, identity }: ShownChange): boolean {
 
 function dataOf(shown: ShownChange): Fields | null {
   if (takesBack(shown)) return null;
-  const fields = parsed(shown.payload);
+  const fields = fieldsIn(shown.payload);
   return fields === null || shown.identity ? fields : withoutIdentity(fields);
 }
