@@ -5,7 +5,7 @@ import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pauseOfSink } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
-import { healthForCycle, SinkBreaker } from './sink-breaker.js';
+import { openBreaker } from './sink-breaker.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
@@ -19,12 +19,6 @@ import { LedgerError } from '../ledger/ledger-error.js';
 const cycleMs = 10_000;
 /** Maximum time between two cycles, in case a wake signal is lost. */
 const maxSleepMs = 30_000;
-
-/**
- * For each sink, the time of the last "try now" request that this process has carried out. If the time in the ledger
- * differs, it belongs to a newer request, which is still to be carried out.
- */
-const triedNow = new WeakMap<OpenSink, number | null>();
 
 const idle = { delivered: 0, withheld: 0, failed: 0 };
 
@@ -54,19 +48,10 @@ export async function deliverToSink(
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
   }
-  const health = await healthForCycle(deps.ledger, sink);
-  if (health.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
-    triedNow.set(sink, health.triedNowAtMs);
-    sink.sink.tryNow?.();
-  }
-  const breaker = new SinkBreaker(health, sink.sink.traits.batchSize);
+  const breaker = await openBreaker(deps.ledger, sink);
   if (breaker.isOpen) {
-    return {
-      ...idle,
-      nextDueInMs: Math.ceil(Math.min(maxSleepMs, health.retryInMs)),
-      state: 'working',
-      reason: 'failing',
-    };
+    const nextDueInMs = Math.ceil(Math.min(maxSleepMs, breaker.waitMs));
+    return { ...idle, nextDueInMs, state: 'working', reason: 'failing' };
   }
   const cycle = { ...idle };
   let paused = false;

@@ -3,6 +3,7 @@ import { endPostponements } from '../ledger/deliveries.js';
 import { endWaits } from '../ledger/lanes.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 import { findSink, noteTryNow } from '../ledger/sinks.js';
+import type { OpenSink } from '../work/collaborators.js';
 import { hasFewOpen } from './read-lanes.js';
 import { fewRecords } from './settle-outcomes.js';
 
@@ -43,57 +44,59 @@ export async function areFewLeft(
   return await hasFewOpen(ledger, { sinkId, ref: null }, fewRecords - added);
 }
 
+/** Maximum number of lanes that send concurrently. */
 const lanesAtOnce = 4;
-/** If this number of lanes fail in a row, the failure is blamed on the sink. */
+/** If this number of lanes fail in a cycle and none passes, the failure is blamed on the sink. */
 const failuresToOpen = 2;
 const longestWaitMs = 5 * 60_000;
-/** The batch size, doubled with each batch after an outage, from which on full batches are sent again. */
-const rampedUp = 64;
 
 /**
- * Circuit breaker for one cycle of a sink. While the sink is failing, only one lane tries it, with a single change.
- * Once that change passes, each batch doubles in size, so that the backlog does not overload a destination that just
- * recovered.
+ * Circuit breaker of a sink for one cycle. If lanes fail and none passes, the whole sink waits. Then one lane sends one
+ * change to ask whether the destination works. If it fails, the sink waits again, for half the time for which it has
+ * failed. If it passes, each batch of the cycle doubles in size, so that the backlog does not overload a destination that
+ * just recovered.
  */
 export class SinkBreaker {
-  #ramp: number | null;
+  readonly lanesAtOnce: number;
+  #batchSize: number;
   #failures = 0;
   #passed = false;
   #retryInMs: number | null = null;
 
-  /** @param fullBatch the sink's batch size: the ramp ends when it is reached */
+  /** @param fullBatch the sink's batch size */
   constructor(
-    private readonly before: Omit<SinkHealth, 'triedNowAtMs'>,
+    private readonly before: SinkHealth,
     private readonly fullBatch: number,
   ) {
-    this.#ramp = before.failingForMs > 0 ? 1 : before.ramp;
+    const isFailing = before.failingForMs > 0;
+    this.lanesAtOnce = isFailing ? 1 : lanesAtOnce;
+    this.#batchSize = isFailing ? 1 : fullBatch;
+  }
+
+  /** Time until the sink may be tried; 0 or less: now. */
+  get waitMs(): number {
+    if (this.#retryInMs !== null) return this.#retryInMs;
+    return this.#passed || this.before.failingForMs === 0 ? 0 : this.before.retryInMs;
   }
 
   /** True if nothing may be sent now. */
   get isOpen(): boolean {
-    return this.#retryInMs !== null || (this.before.failingForMs > 0 && !this.#passed && this.before.retryInMs > 0);
-  }
-
-  /** Maximum number of lanes that send concurrently. */
-  get lanesAtOnce(): number {
-    return this.#ramp === null ? lanesAtOnce : 1;
+    return this.waitMs > 0;
   }
 
   /** Maximum number of changes in a batch. */
   get batchSize(): number {
-    return this.#ramp ?? this.fullBatch;
+    return this.#batchSize;
   }
 
-  /** True if batches are smaller than usual, because the sink recovers. */
+  /** True if batches are smaller than usual, because the sink failed before this cycle. */
   get isRamping(): boolean {
-    return this.#ramp !== null;
+    return this.#batchSize < this.fullBatch;
   }
 
   passed(): void {
     this.#passed = true;
-    this.#failures = 0;
-    if (this.#ramp === null) return;
-    this.#ramp = this.#ramp * 2 >= Math.min(rampedUp, this.fullBatch) ? null : this.#ramp * 2;
+    this.#batchSize = Math.min(this.#batchSize * 2, this.fullBatch);
   }
 
   /**
@@ -103,20 +106,16 @@ export class SinkBreaker {
    * count against the sink
    */
   failed(retryInMs: number, otherLanesDeliver: boolean): void {
-    if (otherLanesDeliver) return;
+    if (otherLanesDeliver || this.#passed) return;
     this.#failures += 1;
-    const wasFailing = this.before.failingForMs > 0 && !this.#passed;
-    if (this.#passed || (!wasFailing && this.#failures < failuresToOpen)) return;
-    const own = Math.min(this.before.failingForMs / 2, longestWaitMs);
-    this.#retryInMs = Math.max(this.#retryInMs ?? 0, retryInMs, own);
+    const { failingForMs } = this.before;
+    if (failingForMs === 0 && this.#failures < failuresToOpen) return;
+    this.#retryInMs = Math.max(this.#retryInMs ?? 0, retryInMs, Math.min(failingForMs / 2, longestWaitMs));
   }
 
-  /** The state to store at the end of the cycle; undefined if unchanged. */
-  get verdict(): { readonly retryInMs: number | null; readonly ramp: number | null } | undefined {
-    if (this.#retryInMs !== null) return { retryInMs: this.#retryInMs, ramp: null };
-    if (!this.#passed) return undefined;
-    const isAsBefore = this.before.failingForMs === 0 && this.before.ramp === this.#ramp;
-    return isAsBefore ? undefined : { retryInMs: null, ramp: this.#ramp };
+  /** The wait to store at the end of the cycle; null: the sink works; undefined: nothing has changed. */
+  get verdict(): number | null | undefined {
+    return this.#retryInMs ?? (this.#passed && this.before.failingForMs > 0 ? null : undefined);
   }
 }
 
@@ -126,53 +125,48 @@ export interface SinkHealth {
   readonly failingForMs: number;
   /** Time until the next attempt; 0 or less: now. */
   readonly retryInMs: number;
-  /** Maximum batch size while the sink recovers; null: full batches. */
-  readonly ramp: number | null;
-  /** Time of the operator's last request to try the sink now, in epoch ms; null: never. */
-  readonly triedNowAtMs: number | null;
 }
 
 /**
- * Returns the health of a sink at the start of a cycle. If a lane waits after a failure under other settings, ends the
- * waits of the sink first: the wait may have been requested by another destination.
- * @param sink.fingerprint of the sink's settings; null if it has none
+ * For each sink, the time of the last "try now" request that this process has carried out. If the time in the ledger
+ * differs, it belongs to a newer request, which is still to be carried out.
  */
-export async function healthForCycle(
-  ledger: Ledger,
-  { id, name, fingerprint }: { readonly id: number; readonly name: string; readonly fingerprint: string | null },
-): Promise<SinkHealth> {
-  const { waitsForOtherSettings, ...health } = await readSinkHealth(ledger, id, fingerprint);
-  if (!waitsForOtherSettings) return health;
-  await trySinkNow(ledger, name);
-  return await readSinkHealth(ledger, id, fingerprint);
+const triedNow = new WeakMap<OpenSink, number | null>();
+
+/**
+ * Returns the breaker of a sink for a cycle. If a lane waits after a failure under other settings, ends the waits of the
+ * sink first: the wait may have been requested by another destination.
+ */
+export async function openBreaker(ledger: Ledger, sink: OpenSink): Promise<SinkBreaker> {
+  let { waitsForOtherSettings, triedNowAtMs, ...health } = await readSinkHealth(ledger, sink);
+  if (waitsForOtherSettings) {
+    await trySinkNow(ledger, sink.name);
+    ({ triedNowAtMs, ...health } = await readSinkHealth(ledger, sink));
+  }
+  if (triedNowAtMs !== (triedNow.get(sink) ?? null)) {
+    triedNow.set(sink, triedNowAtMs);
+    sink.sink.tryNow?.();
+  }
+  return new SinkBreaker(health, sink.sink.traits.batchSize);
 }
 
-async function readSinkHealth(
-  ledger: Ledger,
-  sinkId: number,
-  settings: string | null,
-): Promise<SinkHealth & { readonly waitsForOtherSettings: boolean }> {
-  const [row] = await ledger.db.query<{
-    failing_ms: number;
-    retry_ms: number;
-    ramp: number | null;
-    tried_ms: number | null;
-    other_settings: boolean;
-  }>(
-    `select coalesce(extract(epoch from now() - failing_since), 0)::float8 * 1000 as failing_ms,
-       coalesce(extract(epoch from retry_at - now()), 0)::float8 * 1000 as retry_ms, ramp,
-       (extract(epoch from try_now_at) * 1000)::float8 as tried_ms,
-       exists (select 1 from lanes l where l.sink_id = $1 and l.retry_at > now() and l.settings <> $2) as other_settings
+interface StoredHealth extends SinkHealth {
+  /** Time of the operator's last request to try the sink now, in epoch ms; null: never. */
+  readonly triedNowAtMs: number | null;
+  readonly waitsForOtherSettings: boolean;
+}
+
+async function readSinkHealth(ledger: Ledger, { id, fingerprint }: OpenSink): Promise<StoredHealth> {
+  const [health] = await ledger.db.query<StoredHealth>(
+    `select coalesce(extract(epoch from now() - failing_since), 0)::float8 * 1000 as "failingForMs",
+       coalesce(extract(epoch from retry_at - now()), 0)::float8 * 1000 as "retryInMs",
+       (extract(epoch from try_now_at) * 1000)::float8 as "triedNowAtMs",
+       exists (select 1 from lanes l where l.sink_id = $1 and l.retry_at > now() and l.settings <> $2)
+         as "waitsForOtherSettings"
      from sinks where id = $1`,
-    [sinkId, settings],
+    [id, fingerprint],
   );
-  return {
-    failingForMs: row!.failing_ms,
-    retryInMs: row!.retry_ms,
-    ramp: row!.ramp,
-    triedNowAtMs: row!.tried_ms,
-    waitsForOtherSettings: row!.other_settings,
-  };
+  return health!;
 }
 
 /**

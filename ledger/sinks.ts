@@ -64,17 +64,12 @@ export async function findSink(tx: Queryable, name: string): Promise<number | un
 }
 
 /** @param retryInMs null if the sink works */
-export async function saveSinkHealth(
-  ledger: Ledger,
-  sinkId: number,
-  { retryInMs, ramp }: { readonly retryInMs: number | null; readonly ramp: number | null },
-): Promise<void> {
+export async function saveSinkHealth(ledger: Ledger, sinkId: number, retryInMs: number | null): Promise<void> {
   await ledger.db.query(
-    `update sinks set ramp = $3,
-       failing_since = case when $2::float8 is not null then coalesce(failing_since, now()) end,
+    `update sinks set failing_since = case when $2::float8 is not null then coalesce(failing_since, now()) end,
        retry_at = now() + $2::float8 * interval '1 millisecond'
      where id = $1`,
-    [sinkId, retryInMs, ramp],
+    [sinkId, retryInMs],
   );
 }
 

@@ -439,7 +439,6 @@ create table sinks (
   history_ms    bigint,      -- age limit of existing changes that a new lane delivers; null: all, 0: none
   failing_since timestamptz, -- since when no lane of the sink has delivered; null: a lane delivers
   retry_at      timestamptz, -- when one of the lanes tries again
-  ramp          integer,     -- after a failure: maximum changes per batch, doubled after each success; null: no limit
   try_now_at    timestamptz  -- when an operator last requested a retry, so that every process ends the wait that the destination requested
 );
 

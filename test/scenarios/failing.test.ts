@@ -108,9 +108,9 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     const scene = await stage.webhookScene();
     await stage.planAnswer({ status: 503, retryAfter: '1800', count: 100_000 });
     await scene.settle();
-    const standing = `select failing_since is not null as failing, ramp from sinks`;
+    const standing = `select failing_since is not null as failing from sinks`;
     const tried = `select count(*)::int as n from lanes where failing_since is not null`;
-    expect(await stage.db.query(standing)).toEqual([{ failing: true, ramp: null }]);
+    expect(await stage.db.query(standing)).toEqual([{ failing: true }]);
     const before = await stage.db.query(tried);
     await scene.deliver('hooks'); // its time has not come
     expect(await stage.db.query(tried)).toEqual(before);
@@ -119,7 +119,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     await stage.forgetAnswers();
     await stage.retriesAreDue();
     await scene.settle();
-    expect(await stage.db.query(standing)).toEqual([{ failing: false, ramp: null }]);
+    expect(await stage.db.query(standing)).toEqual([{ failing: false }]);
     expect(await stage.db.query(`select state from deliveries where state <> 'delivered'`)).toEqual([]);
     expect(new Set(stage.received('sessions').map(({ change }) => change.pigeonholeId)).size).toBe(4);
   });
