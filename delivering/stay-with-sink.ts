@@ -1,7 +1,6 @@
 import { Alarm } from '../base/alarm.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { StayResult } from '../work/cycle-results.js';
-import { stayLengthMs } from '../work/stay-length.js';
+import { type StayResult, stayLengthMs } from '../work/cycle-results.js';
 import { sinkWake } from '../work/wakes.js';
 import { deliverToSink } from './deliver-to-sink.js';
 

@@ -19,7 +19,6 @@ import { syncsOf } from '../work/reading-plan.js';
 import type { ReadingResult } from '../work/cycle-results.js';
 import { pausesOf, placeName } from '../ledger/pauses.js';
 import { ApiError } from '../pigeonhole/api-error.js';
-import { requestPigeonhole } from '../work/requests/service-requests.js';
 import { PermitRefusal } from '../work/requests/quota-rules.js';
 
 /** Minimum interval between two reads that show whether a pigeonhole which counted as gone exists again. */
@@ -150,7 +149,7 @@ async function readHidden(
     const name = placeName({ workspace, pigeonholeId: id });
     if ((await pausesOf(deps.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
-      const { id: shown, status } = await requestPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
+      const { id: shown, status } = await deps.gate.pigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
       if (shown !== id) continue; // the answer is about another pigeonhole
       seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
     } catch (error) {

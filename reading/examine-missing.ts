@@ -7,7 +7,6 @@ import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
-import { requestPage } from '../work/requests/service-requests.js';
 import { deletionLimitsOf, reportPage, settingsReader, sinksFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
@@ -122,7 +121,7 @@ const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
 async function requestSet({ deps, place, readLimits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
   const permit = { workspace: place.workspace, priority: 'live' } as const;
   try {
-    return await requestPage(deps, permit, set.ref, { cursor: null, signal: readLimits.signal });
+    return await deps.gate.page(deps, permit, set.ref, { cursor: null, signal: readLimits.signal });
   } catch (error) {
     if (error instanceof ApiError && aboutTheFilter.has(error.kind)) return undefined;
     throw error;

@@ -3,7 +3,6 @@ import type { NextReads } from '../ledger/streams.js';
 import type { ItemOrder, OpenWalk } from '../ledger/walk.js';
 import type { Page } from '../pigeonhole/page.js';
 import type { Priority } from '../work/requests/quota.js';
-import { requestPage } from '../work/requests/service-requests.js';
 import { circleError, listRef, type StreamReading } from './stream-reading.js';
 
 export interface WalkBudget {
@@ -42,7 +41,7 @@ export class PageRequests {
 
   /**
    * Requests the page with this cursor.
-   * @throws {ApiError} kind `protocol` if this walk has used the cursor before, and as `requestPage`
+   * @throws {ApiError} kind `protocol` if this walk has used the cursor before, and as `ServiceGate.page`
    */
   async page(cursor: string | null): Promise<Page> {
     const { deps, place, lease, requests, readLimits, stream } = this.reading;
@@ -51,7 +50,7 @@ export class PageRequests {
     const { priority } = this.budget;
     requests.set(priority, (requests.get(priority) ?? 0) + 1);
     const permit = { workspace: place.workspace, priority, permits: readLimits.permits?.get(priority) };
-    return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), {
+    return await deps.gate.page(deps, permit, listRef(place.pigeonholeId, lease), {
       cursor,
       signal: this.#signal,
       known: stream.frames(),

@@ -15,8 +15,7 @@ import {
 import { type Permission, requestPermission } from '../ledger/workspaces.js';
 import { writeProgress } from '../ledger/streams-progress.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { StayResult } from '../work/cycle-results.js';
-import { stayLengthMs } from '../work/stay-length.js';
+import { type StayResult, stayLengthMs } from '../work/cycle-results.js';
 import { readersWake } from '../work/wakes.js';
 import { PigeonholeReader } from './pigeonhole-reader.js';
 

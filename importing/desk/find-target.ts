@@ -1,4 +1,3 @@
-import { requestPigeonhole, requestPage } from '../../work/requests/service-requests.js';
 import type { Config } from '../../config/config.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/requests/quota-rules.js';
@@ -70,7 +69,7 @@ async function findIn(deps: To, workspace: string, pigeonholeId: number): Promis
     const target = toTarget(
       workspace,
       pigeonholeId,
-      await requestPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(requestTimeoutMs)),
+      await deps.gate.pigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(requestTimeoutMs)),
     );
     return { ...target, asOf: null };
   } catch (error) {
@@ -166,7 +165,7 @@ export async function profileFieldsOf(
   const stored = ref === undefined ? [] : await knownProfileFields(deps.ledger, ref);
   if (stored.length > 0 && !dropsFields(deps.config, workspace)) return stored;
   try {
-    const page = await requestPage(
+    const page = await deps.gate.page(
       deps,
       { workspace, priority: 'import' },
       { list: 'attendees', pigeonholeId },

@@ -3,7 +3,6 @@ import type { Provisioned } from './create-object.js';
 import type { ListRef } from '../../pigeonhole/lists.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { walkPages } from '../../pigeonhole/client.js';
-import { requestPage, requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators } from '../../work/collaborators.js';
 
 /** A pigeonhole or a session as the service shows it. */
@@ -109,7 +108,7 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stoppin
  * Returns all items of a list that have an ID.
  * @param twice walks the list twice and returns the items of both walks. Use it before an item counts as missing: one
  * walk can miss an item that moves between pages, and the service may occasionally return an empty page by mistake
- * @throws {PermitRefusal} or {ApiError} as `requestPage`
+ * @throws {PermitRefusal} or {ApiError} as `ServiceGate.page`
  */
 export async function listAll(
   deps: Dependencies,
@@ -120,7 +119,7 @@ export async function listAll(
   const shown = new Map<number, Shown>();
   const walk = async (): Promise<void> => {
     const permit = { workspace, priority } as const;
-    for await (const page of walkPages((ref, options) => requestPage(deps, permit, ref, options ?? {}), list, {
+    for await (const page of walkPages((ref, options) => deps.gate.page(deps, permit, ref, options ?? {}), list, {
       signal: deps.stopping,
     })) {
       for (const item of page.items) if (isShown(item)) shown.set(item.id, item);
@@ -133,11 +132,11 @@ export async function listAll(
 
 /**
  * Returns a pigeonhole; undefined if the service itself reports that it does not exist.
- * @throws {PermitRefusal} or {ApiError} as `requestPigeonhole`
+ * @throws {PermitRefusal} or {ApiError} as `ServiceGate.pigeonhole`
  */
 export async function findOne(deps: Dependencies, workspace: string, pigeonholeId: number): Promise<Shown | undefined> {
   try {
-    const found = await requestPigeonhole(deps, { workspace, priority }, pigeonholeId, deps.stopping);
+    const found = await deps.gate.pigeonhole(deps, { workspace, priority }, pigeonholeId, deps.stopping);
     return { ...found };
   } catch (error) {
     const isMissing = error instanceof ApiError && ['pigeonholeNotFound', 'notFound'].includes(error.kind);

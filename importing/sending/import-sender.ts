@@ -7,7 +7,6 @@ import { waitWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countToSend, maxUnknowns, type Answer, settleAnswer } from './settle-answer.js';
 import type { Settlement } from '../../ledger/imports/settle-chunk.js';
-import { requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isRequestFailure, pauseForKey } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
@@ -174,7 +173,7 @@ export class ImportSender {
   async #serviceAnswers(): Promise<boolean> {
     const { deps, lease } = this;
     try {
-      await requestPigeonhole(
+      await deps.gate.pigeonhole(
         deps,
         { workspace: lease.workspace, priority: 'import' },
         lease.pigeonholeId,

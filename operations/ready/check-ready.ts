@@ -1,5 +1,4 @@
 import type { PigeonholeName } from '../../work/cycle-results.js';
-import { requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { eventTimes, sessionItems, readSchedules } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
@@ -83,7 +82,7 @@ async function ask(deps: Collaborators, { workspace, pigeonholeId }: PigeonholeN
   try {
     const permit = { workspace, priority: 'import' } as const; // a person waits for it
     return {
-      item: await requestPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(requestTimeoutMs)),
+      item: await deps.gate.pigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(requestTimeoutMs)),
       failure: null,
     };
   } catch (error) {

@@ -19,8 +19,11 @@ import { replanStreams } from '../../ledger/streams-due.js';
 import { endQuotaWait } from '../../ledger/workspaces.js';
 import { isNotConfirmed } from '../../base/lease.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import type { PageOptions, PigeonholeClient } from '../../pigeonhole/client.js';
+import type { ListRef } from '../../pigeonhole/lists.js';
+import type { Page } from '../../pigeonhole/page.js';
 import type { Quota } from '../../pigeonhole/response.js';
+import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
 import type { Collaborators, Log } from '../collaborators.js';
 import { hasGrown, isCurrent, isUncounted, type Key, learn, Permits, unknownKey, updatesQuota } from './key-permits.js';
 import { afterMs, askBackEveryMs, type OutageClock, Outages, storedOutages } from './outages.js';
@@ -114,6 +117,29 @@ export class ServiceGate {
   }
 
   /**
+   * Requests one page under a permit. All page requests of reading go through this method.
+   * @throws {PermitRefusal} when the quota does not allow it now: no request was made
+   * @throws {ApiError} as `PigeonholeClient.page`
+   */
+  async page(access: Access, permit: Permit, list: ListRef, options: PageOptions): Promise<Page> {
+    return await this.request(
+      access,
+      permit,
+      (client) => client.page(list, options),
+      ({ quota }) => quota,
+    );
+  }
+
+  /**
+   * Requests one pigeonhole by its id, under a permit.
+   * @throws {PermitRefusal} when the quota does not allow it now: no request was made
+   * @throws {ApiError} as `PigeonholeClient.getPigeonhole`
+   */
+  async pigeonhole(access: Access, permit: Permit, pigeonholeId: number, signal: AbortSignal): Promise<Pigeonhole> {
+    return await this.request(access, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
+  }
+
+  /**
    * Makes one request under a permit.
    * @param quotaOf returns the quota that the result reports; omitted for calls whose results never report one
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
@@ -152,7 +178,7 @@ export class ServiceGate {
    *
    *     const permits = await gate.permits(deps, { workspace, priority }, streams.length);
    *     try {
-   *       // requestPage(deps, { workspace, priority, permits }, …) for each stream
+   *       // gate.page(deps, { workspace, priority, permits }, …) for each stream
    *     } finally {
    *       await permits.end();
    *     }
