@@ -9,14 +9,14 @@ import type { ShownChange } from './candidates.js';
 import { withdrawalsLeft } from './consent-changes.js';
 import { consentReason, type DecidingSink } from './decide-delivery.js';
 import { LaneHold } from './lane-hold.js';
-import { planChanges, readSubjects, withHiddenReason } from './plan-changes.js';
+import { planChanges } from './plan-changes.js';
 import type { SubjectsLane } from './related-items.js';
 import { addDecisions, type RecentByList } from './recent-decisions.js';
-import { changesToRecover, lookUpAfterMs, recoverSent, unlessHidden } from './recover-batch.js';
+import { changesToRecover, lookUpAfterMs, recoverBatch } from './recover-batch.js';
 import { objectsOfSink } from '../ledger/sink-objects.js';
 import { type LeasedLane, sendBatch, type Settlements } from './send-batch.js';
 import { type BatchVerdict, isOnlyHeldBack, settleOutcomes } from './settle-outcomes.js';
-import { areFewLeft, areRecordsAtFault, type SinkBreaker } from './sink-breaker.js';
+import { blameFacts, type SinkBreaker } from './sink-breaker.js';
 import { type Batch, finishBatch, startBatch } from './commit-batch.js';
 
 export interface LaneResult {
@@ -185,15 +185,9 @@ class LaneSender {
 
   /** Settles changes that an earlier attempt may have sent. */
   async #recover(changes: readonly ShownChange[]): Promise<LaneState> {
-    const { sink } = this.settings.sink;
-    const subjects = await readSubjects(this.deps.ledger.db, this.#subjectsLane, changes);
-    const found = await recoverSent(sink, subjects, this.#leasedLane);
-    const settlements = found.settlements.map((each, index) => {
-      const change = changes[index]!;
-      const settled = withHiddenReason(each, change);
-      return unlessHidden(settled, change, this.#terms);
-    });
-    return await this.#commit(changes, { ...found, settlements }, null);
+    const lane = { subjects: this.#subjectsLane, held: this.#leasedLane, terms: this.#terms };
+    const found = await recoverBatch(this.deps.ledger.db, this.settings.sink.sink, changes, lane);
+    return await this.#commit(changes, found, null);
   }
 
   get #leasedLane(): LeasedLane {
@@ -225,14 +219,17 @@ class LaneSender {
     const { breaker, result } = this.held;
     const { order, repeats, revisions } = this.settings.sink.sink.traits;
     const answered = changes.map((change, index) => ({ change, outcome: settlements[index]! }));
-    const added = batch?.added ?? 0;
-    const hasDelivered = this.work.hasDelivered || result.delivered > 0;
+    const facts = {
+      added: batch?.added ?? 0,
+      failingForMs: this.#failingForMs,
+      otherLanesDeliver: this.work.otherLanesDeliver,
+      hasDelivered: this.work.hasDelivered || result.delivered > 0,
+    };
     const verdict = settleOutcomes(
       answered,
       {
         failingForMs: this.#failingForMs,
-        recordsAtFault: await areRecordsAtFault(ledger, this.#lease, this.#failingForMs, { ...this.work, added }),
-        fewLeft: hasDelivered && (await areFewLeft(ledger, this.#lease, settlements, added)),
+        ...(await blameFacts(ledger, this.#lease, settlements, facts)),
         holdsAll: order === 'pigeonhole',
         needsLookUp: repeats === 'lookUp',
         fromLookUp: repeats === 'lookUp' && batch === null,

@@ -1,6 +1,7 @@
 import { storedDetail } from '../ledger/kept-answer.js';
 import { byOrder } from '../ledger/sql-expressions.js';
 import type { LaneLease } from '../ledger/lanes.js';
+import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { ownRecords } from '../ledger/visibility.js';
 import { whileHeld } from '../base/lease.js';
@@ -10,7 +11,24 @@ import { outcomeUnknown } from './dead-letters.js';
 import { postponeLookUps, type Settled, toDelivery } from '../ledger/deliveries.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 import { openJoins } from './due-deliveries.js';
+import { readSubjects, withHiddenReason } from './plan-changes.js';
+import type { SubjectsLane } from './related-items.js';
 import { type LeasedLane, operationsOf, type Settlement, type Settlements, toSettlements } from './send-batch.js';
+
+/** Finds out what happened to changes that an earlier attempt may have sent, and what it means for each of them. */
+export async function recoverBatch(
+  tx: Queryable,
+  sink: Sink,
+  changes: readonly ShownChange[],
+  lane: { readonly subjects: SubjectsLane; readonly held: LeasedLane; readonly terms: DecidingSink },
+): Promise<Settlements> {
+  const { settlements, memory } = await recoverSent(sink, await readSubjects(tx, lane.subjects, changes), lane.held);
+  const settled = settlements.map((each, index) => {
+    const change = changes[index]!;
+    return unlessHidden(withHiddenReason(each, change), change, lane.terms);
+  });
+  return { settlements: settled, memory };
+}
 
 /**
  * Finds out what happened to changes that an earlier attempt may have sent. The mapping or related items may have
@@ -68,7 +86,7 @@ function settleTrace(found: Settlement, planned: Planned): Settlement {
 }
 
 /** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
-export function unlessHidden(settlement: Settlement, change: ShownChange, terms: DecidingSink): Settlement {
+function unlessHidden(settlement: Settlement, change: ShownChange, terms: DecidingSink): Settlement {
   if (settlement.kind !== 'delivered' || !change.identity || ownRecords.has(change.list)) return settlement;
   if (terms.revisions !== 'latest' || !change.latest) return settlement;
   const decision = decideDelivery(change, terms);

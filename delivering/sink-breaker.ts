@@ -5,9 +5,8 @@ import { lockLanesOf } from '../ledger/lock-order.js';
 import { findSink, noteTryNow } from '../ledger/sinks.js';
 import type { OpenSink } from '../work/collaborators.js';
 import { hasFewOpen } from './read-lanes.js';
-import { fewRecords } from './settle-outcomes.js';
-
-type LaneName = { readonly sinkId: number; readonly ref: number };
+import type { Settlement } from './send-batch.js';
+import { fewRecords, type LaneStatus } from './settle-outcomes.js';
 
 /**
  * If a sink with few open deliveries fails for longer than this, the failure is blamed on the records (decision 0078).
@@ -15,33 +14,31 @@ type LaneName = { readonly sinkId: number; readonly ref: number };
 const blameRecordsAfterMs = 3 * 24 * 60 * 60_000;
 
 /**
- * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
- * other lanes pass, or it has failed for days (`blameRecordsAfterMs`) and the whole sink has few open deliveries.
+ * Finds out whether what failed in a batch may be the fault of the records (decision 0078). Counts open deliveries only
+ * if the answer depends on them.
+ * @param lane.added the number of changes that were sent and have no delivery yet
  */
-export async function areRecordsAtFault(
+export async function blameFacts(
   ledger: Ledger,
-  { sinkId, ref }: LaneName,
-  failingForMs: number,
-  { otherLanesDeliver, added }: { readonly otherLanesDeliver: boolean; readonly added: number },
-): Promise<boolean> {
-  if (failingForMs === 0 || (!otherLanesDeliver && failingForMs < blameRecordsAfterMs)) return false;
-  return await hasFewOpen(ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords - added);
-}
-
-/**
- * Returns true if few deliveries are open across all lanes of the sink. Reads the ledger only if the batch had a
- * rejection and no success.
- * @param added the number of changes that were sent and have no delivery yet, so that they are subtracted from the limit
- */
-export async function areFewLeft(
-  ledger: Ledger,
-  { sinkId }: LaneName,
-  outcomes: readonly { readonly kind: string }[],
-  added: number,
-): Promise<boolean> {
-  const kinds = new Set(outcomes.map(({ kind }) => kind));
-  if (!kinds.has('rejected') || kinds.has('delivered')) return false;
-  return await hasFewOpen(ledger, { sinkId, ref: null }, fewRecords - added);
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  settlements: readonly Settlement[],
+  lane: {
+    readonly added: number;
+    readonly failingForMs: number;
+    readonly otherLanesDeliver: boolean;
+    readonly hasDelivered: boolean;
+  },
+): Promise<Pick<LaneStatus, 'recordsAtFault' | 'fewLeft'>> {
+  const { failingForMs, otherLanesDeliver } = lane;
+  const hasFewLeft = async (of: number | null): Promise<boolean> =>
+    await hasFewOpen(ledger, { sinkId, ref: of }, fewRecords - lane.added);
+  const mayBlame = failingForMs > 0 && (otherLanesDeliver || failingForMs >= blameRecordsAfterMs);
+  const kinds = new Set(settlements.map(({ kind }) => kind));
+  const isRefused = lane.hasDelivered && kinds.has('rejected') && !kinds.has('delivered');
+  return {
+    recordsAtFault: mayBlame && (await hasFewLeft(otherLanesDeliver ? ref : null)),
+    fewLeft: isRefused && (await hasFewLeft(null)),
+  };
 }
 
 /** Maximum number of lanes that send concurrently. */
