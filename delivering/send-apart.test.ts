@@ -1,9 +1,20 @@
-import type { Lane, Operation, Outcome } from '../sinks/sink.js';
+import type { Lane, Operation, Outcome, Sink } from '../sinks/sink.js';
+import type { ShownChange } from './candidates.js';
 import { sendApart } from './send-apart.js';
+import { sendBatch } from './send-batch.js';
 
 const down: Outcome = { kind: 'retry', detail: 'HTTP 500' };
 const delivered: Outcome = { kind: 'delivered' };
 const change = (n: number, attempts = 0) => ({ list: 'votes', key: String(n), attempts });
+
+/** Sends changes as a lane does that need not deliver all of them in order. */
+async function sendAll(changes: readonly ReturnType<typeof change>[], isFailing: boolean, send: Sink['send']) {
+  const sink = { traits: { order: 'item' }, send } as Sink;
+  const planned = changes.map((_, n) => ({ kind: 'send', operation: { changeId: String(n) } }) as const);
+  const held = { lane: { memory: {} } as Lane, signal: new AbortController().signal, confirm: () => undefined };
+  const sent = await sendBatch(sink, changes as readonly ShownChange[], planned, { ...held, isFailing });
+  return sent.settlements.map(({ kind }) => kind);
+}
 
 /** Sends `count` operations to a destination that fails every request with a bad record in it. */
 async function send(
@@ -16,23 +27,13 @@ async function send(
     requests = [] as number[][],
   } = {},
 ) {
-  const operations = Array.from({ length: count }, (_, n) => ({ changeId: String(n) }));
-  const { outcomes } = await sendApart(
-    operations,
-    {
-      lane: { memory: {} } as Lane,
-      signal: new AbortController().signal,
-      changes: operations.map((_, n) => change(n, suspects.includes(n) ? 1 : 0)),
-      isFailing,
-    },
-    async (sent: readonly Operation[]) => {
-      const numbers = sent.map(({ changeId }) => Number(changeId));
-      requests.push(numbers);
-      const fails = isDown || numbers.some((n) => bad.includes(n));
-      return { outcomes: numbers.map(() => (fails ? down : delivered)) };
-    },
-  );
-  const kinds = outcomes.map(({ kind }) => kind);
+  const changes = Array.from({ length: count }, (_, n) => change(n, suspects.includes(n) ? 1 : 0));
+  const kinds = await sendAll(changes, isFailing, async (sent: readonly Operation[]) => {
+    const numbers = sent.map(({ changeId }) => Number(changeId));
+    requests.push(numbers);
+    const fails = isDown || numbers.some((n) => bad.includes(n));
+    return { outcomes: numbers.map(() => (fails ? down : delivered)) };
+  });
   return { requests, failed: kinds.flatMap((kind, n) => (kind === 'delivered' ? [] : [n])), kinds };
 }
 
@@ -66,15 +67,11 @@ describe('a batch in which one record makes every request fail', () => {
 describe('several revisions of an item in a batch', () => {
   const of = async (changes: ReturnType<typeof change>[], isFailing: boolean) => {
     const requests: number[] = [];
-    const { outcomes } = await sendApart(
-      changes.map((_, n) => ({ changeId: String(n) })),
-      { lane: { memory: {} } as Lane, signal: new AbortController().signal, changes, isFailing },
-      async (sent: readonly Operation[]) => {
-        requests.push(sent.length);
-        return { outcomes: sent.map(() => delivered) };
-      },
-    );
-    return [outcomes.map(({ kind }) => kind), requests];
+    const kinds = await sendAll(changes, isFailing, async (sent: readonly Operation[]) => {
+      requests.push(sent.length);
+      return { outcomes: sent.map(() => delivered) };
+    });
+    return [kinds, requests];
   };
 
   it('are sent in order: the later one waits for the next batch if the batch is sent in parts', async () => {

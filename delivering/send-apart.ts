@@ -21,7 +21,7 @@ const slowMs = 10_000;
 const longestMs = 20_000;
 
 /**
- * Sends a batch so that one record cannot hold back the others. Some destinations answer with an error to every request
+ * Sends a batch in parts, so that one record cannot hold back the others. Some destinations answer with an error to every request
  * that contains a certain record. Records that failed while others passed are sent apart from the rest. If everything in
  * such a batch fails, or everything in a batch of a failing lane, the batch is halved until the records are found.
  *
@@ -34,21 +34,18 @@ export async function sendApart(operations: readonly Operation[], apart: Apart, 
   const sending = new ApartSending(operations, apart, send);
   const isSuspect = (index: number): boolean => apart.changes[index]!.attempts > 0;
   const all = operations.map((_, index) => index);
-  if (!apart.isFailing && !all.some(isSuspect)) await sending.deliver(all, false);
-  else {
-    const items = new Set<string>();
-    const first = all.filter((index) => {
-      const { list, key } = apart.changes[index]!;
-      const isFirst = !items.has(`${list} ${key}`);
-      items.add(`${list} ${key}`);
-      return isFirst;
-    });
-    await sending.deliver(
-      first.filter((index) => !isSuspect(index)),
-      apart.isFailing,
-    );
-    await sending.deliver(first.filter(isSuspect), true);
-  }
+  const items = new Set<string>();
+  const first = all.filter((index) => {
+    const { list, key } = apart.changes[index]!;
+    const isFirst = !items.has(`${list} ${key}`);
+    items.add(`${list} ${key}`);
+    return isFirst;
+  });
+  await sending.deliver(
+    first.filter((index) => !isSuspect(index)),
+    apart.isFailing,
+  );
+  await sending.deliver(first.filter(isSuspect), true);
   return sending.result;
 }
 

@@ -24,7 +24,8 @@ export interface Settlements {
 
 /**
  * Passes the operations of planned changes to the sink while the lease holds. Returns a settlement for every change, in
- * their order. Unless the lane delivers all its changes in order, one record cannot hold back the others (`sendApart`).
+ * their order. If the lane or one of the records failed before, and the lane need not deliver all its changes in order,
+ * the batch is sent in parts, so that one record cannot hold back the others (`sendApart`).
  * @param planned the plan of each change
  */
 export async function sendBatch(
@@ -36,8 +37,9 @@ export async function sendBatch(
   const operations = operationsOf(planned);
   if (operations.length === 0) return toSettlements(planned, { outcomes: [] });
   const result = await whileHeld(confirm, async () => {
-    if (sink.traits.order === 'pigeonhole') return await sink.send(operations, lane, signal);
     const sent = changes.filter((_, index) => planned[index]!.kind === 'send');
+    const hasFailed = isFailing || sent.some(({ attempts }) => attempts > 0);
+    if (!hasFailed || sink.traits.order === 'pigeonhole') return await sink.send(operations, lane, signal);
     return await sendApart(operations, { lane, signal, changes: sent, isFailing }, sink.send.bind(sink));
   });
   return toSettlements(planned, result);
