@@ -1,30 +1,29 @@
-import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasPromtool, promtool } from '../kit/prometheus-day.js';
 
 const deploy = join(__dirname, '../../deploy');
 
-function promtool(...args: readonly string[]): { status: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: deploy, encoding: 'utf8' });
-  return { status, output: `${stdout}${stderr}` };
-}
-
-/** With CI=true, a missing promtool is a failure, so that the tests are not skipped unnoticed. */
-function hasPromtool(): boolean {
-  if (promtool('--version').status === 0) return true;
-  if (process.env['CI'] === 'true') throw new Error('promtool is not installed, and CI=true wants its tests run');
-  process.stderr.write('promtool is not installed (Debian: prometheus): its tests of deploy/alerts.yml are left out\n');
-  return false;
-}
-
-// test/scenarios/alert-rules.test.ts evaluates the same rules on what /metrics prints; Prometheus itself does it here.
+// test/scenarios/alert-rules.test.ts lets Prometheus evaluate the same rules on what /metrics prints.
 (hasPromtool() ? describe : describe.skip)('Prometheus', () => {
   it('accepts the shipped rules', () => {
-    expect(promtool('check', 'rules', 'alerts.yml')).toMatchObject({ status: 0 });
+    expect(promtool('check', 'rules', join(deploy, 'alerts.yml'))).toMatchObject({ status: 0 });
   });
 
   it('fires them for a fleet as deploy/alerts.test.yml says', () => {
-    const { status, output } = promtool('test', 'rules', 'alerts.test.yml');
+    const { status, output } = promtool('test', 'rules', join(deploy, 'alerts.test.yml'));
     expect(output).toMatch(/SUCCESS/);
     expect(status).toBe(0);
+  });
+});
+
+describe('each shipped rule', () => {
+  const names = [...readFileSync(join(deploy, 'alerts.yml'), 'utf8').matchAll(/- alert: (\w+)/g)].map(
+    ([, name]) => name!,
+  );
+
+  it.each(names)('is tried by a test: %s', (name) => {
+    const tests = [join(deploy, 'alerts.test.yml'), join(__dirname, '../scenarios/alert-rules.test.ts')];
+    expect(tests.some((file) => readFileSync(file, 'utf8').includes(name))).toBe(true);
   });
 });
