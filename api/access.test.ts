@@ -3,7 +3,7 @@ import { requestErasure } from '../people/erasure-states.js';
 import { readErasure } from '../people/erasures.js';
 import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
-import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { anyStore, kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { addToken } from '../ledger/tokens.js';
@@ -477,7 +477,7 @@ describe('a server on loopback without server.token', () => {
   const loopback = { host: '127.0.0.1', port: 8088, maxConnectionsPerAddress: 250 };
 
   it('rejects requests without a token, and gives its own token the rights of the administrator and a named token those of its roles', async () => {
-    const { app, ledger, acted } = await open('embedded', loopback);
+    const { app, ledger, acted } = await open(anyStore, loopback);
     expect((await ask(app, pauseHooks)).status).toBe(401);
     expect((await ask(app, status, 'wrong')).status).toBe(401);
     expect(acted).toEqual([]);
@@ -488,7 +488,7 @@ describe('a server on loopback without server.token', () => {
   });
 
   it('accepts its own token beside server.token, and records each under its name', async () => {
-    const { app } = await open('embedded', { ...loopback, token: new Secret(serverToken) } as Config['server']);
+    const { app } = await open(anyStore, { ...loopback, token: new Secret(serverToken) } as Config['server']);
     const nameOf = async (token: string): Promise<unknown> =>
       JSON.parse((await ask(app, { method: 'GET', path: '/api/caller' }, token)).text);
     expect(await nameOf(localToken)).toMatchObject({ name: 'local', roles: ['admin'] });
@@ -496,10 +496,10 @@ describe('a server on loopback without server.token', () => {
   });
 
   it('allows only /metrics without a token, and only without a public address', async () => {
-    const { app } = await open('embedded', loopback);
+    const { app } = await open(anyStore, loopback);
     expect((await ask(app, { method: 'GET', path: '/metrics' })).status).toBe(200);
     const server = { ...loopback, publicUrl: 'https://desk.example.com' } as Config['server'];
-    const { app: published } = await open('embedded', server);
+    const { app: published } = await open(anyStore, server);
     expect((await ask(published, { method: 'GET', path: '/metrics' })).status).toBe(401);
   });
 });

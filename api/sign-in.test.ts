@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
-import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { anyStore, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { addToken, revokeToken } from '../ledger/tokens.js';
@@ -11,7 +11,7 @@ import { PageCodes } from './sign-in.js';
 import type { Role } from './authenticate.js';
 import { makeToken } from './credentials.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ only: anyStore });
 const start = Date.parse('2026-11-22T09:00:00Z');
 const minuteMs = 60_000;
 
@@ -19,7 +19,7 @@ let ledger: Ledger;
 let nowMs: number;
 let pageCodes: PageCodes;
 beforeEach(async () => {
-  ledger = await openLedger(databases.of('embedded'), testKey);
+  ledger = await openLedger(databases.of(anyStore), testKey);
   await ledger.db.script('truncate tokens, audit, page_sessions');
   nowMs = start;
   pageCodes = new PageCodes(() => nowMs);

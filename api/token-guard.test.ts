@@ -1,5 +1,5 @@
 import { Secret } from '../config/secret.js';
-import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { anyStore, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { auditEntries } from '../ledger/audit.js';
@@ -14,7 +14,7 @@ import { type ApiServer, startApi } from './start-api.js';
 import { hashToken, makeToken } from './credentials.js';
 import { addPageSession } from '../ledger/page-sessions.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ only: anyStore });
 const serverToken = 'a-token-of-the-server-0123456789';
 const open: ApiServer[] = [];
 // The guard's clock is stopped, so that no wait ends between two requests, however long they take.
@@ -31,7 +31,7 @@ interface Served {
 }
 
 async function served(): Promise<Served> {
-  const ledger = await openLedger(databases.of('embedded'), testKey);
+  const ledger = await openLedger(databases.of(anyStore), testKey);
   const meters = new ProcessMeters({ withNode: false });
   const api = await startApi({ host: '127.0.0.1', port: 0 });
   open.push(api);

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { anyStore, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { openRunning } from '../test/kit/running.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ only: anyStore });
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-switch-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -18,7 +18,7 @@ it('an applied configuration changes neither the address nor the token of the se
   ];
   const environment = { KEY: 'a-key', TOKEN: '0123456789abcdef0123456789' };
   const exposed = lines('5s', 'server: { host: 0.0.0.0, token: "${TOKEN}" }');
-  const running = await openRunning(databases.of('embedded'), folder, exposed, environment);
+  const running = await openRunning(databases.of(anyStore), folder, exposed, environment);
   const { server } = running.editions.current.config;
   running.write(lines('20s'));
   expect(await running.apply()).toMatchObject({ changed: true, plan: { atNextStart: ['server'] } });

@@ -1,4 +1,4 @@
-import { useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import { anyStore, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { useConfiguration } from '../../ledger/configurations.js';
@@ -7,10 +7,10 @@ import type { Log } from '../../work/collaborators.js';
 import type { StatusSources } from '../read-status.js';
 import { AlertDesk } from './alert-desk.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ only: anyStore });
 
 it('closes the receivers of a replaced configuration once, however many requests come at the same time', async () => {
-  const ledger = await openLedger(databases.of('embedded'), testKey);
+  const ledger = await openLedger(databases.of(anyStore), testKey);
   const secret = new Secret(`whsec_${Buffer.alloc(32, 9).toString('base64')}`);
   const made = () => ({
     network: {},
@@ -28,7 +28,7 @@ it('closes the receivers of a replaced configuration once, however many requests
 });
 
 it('forgets raised alerts once the configuration has no alerts, and the messages that wait for a removed receiver', async () => {
-  const ledger = await openLedger(databases.of('embedded'), testKey);
+  const ledger = await openLedger(databases.of(anyStore), testKey);
   const configuration = await useConfiguration(ledger, {}, true);
   await ledger.db.script(`
 insert into alerts (occasion, subject, holds, since, told, raises, facts)

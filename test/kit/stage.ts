@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import { useStores } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type SandboxOptions, runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import type { LoggedReceipt } from '../../sandbox/webhook-receiver/receipt.js';
@@ -160,14 +160,14 @@ export class Stage {
 
 /** Returns a function to open stages. They are closed after each test. */
 export function useStages(): { open(kind: Database['kind'], options?: SandboxOptions): Promise<Stage> } {
-  const databases = useBothDatabases();
+  const stores = useStores();
   const open: Stage[] = [];
   afterEach(async () => {
     for (const stage of open.splice(0)) await stage.close();
   });
   return {
     async open(kind, options) {
-      const stage = await Stage.open(databases.of(kind), options);
+      const stage = await Stage.open(await stores.open(kind), options);
       open.push(stage);
       return stage;
     },

@@ -1,3 +1,4 @@
+import { anyStore, kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import { writeProgress } from '../../ledger/streams-progress.js';
 import { PigeonholeReader } from '../../reading/pigeonhole-reader.js';
@@ -93,7 +94,7 @@ async function fill(stage: Stage): Promise<void> {
   await stage.put('votes', vote(1, 12, 1), vote(2, 13, 1));
 }
 
-describe.each(['embedded', 'postgres'] as const)('a quiet poll, on %s', (kind) => {
+describe.each(kinds)('a quiet poll, on %s', (kind) => {
   const stages = useStages();
 
   async function settled(): Promise<{ stage: Stage; scene: Scene; stay: Stay }> {
@@ -197,7 +198,7 @@ describe.each([
   it('holds the truth after random changes, faults and requests from outside', async () => {
     const random = seededRandom(seed);
     const below = (n: number): number => Math.floor(random() * n);
-    const stage = await stages.open('postgres');
+    const stage = await stages.open(anyStore);
     await stage.control('PATCH', 'knobs', { maxPerPage: 3, order });
     await fill(stage);
     const known = new Map<number, string>([1, 2, 3].map((id) => [id, `Question ${id}?`]));

@@ -1,3 +1,4 @@
+import { anyStore } from '../../ledger/drivers/both-databases.test-kit.js';
 import { type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { type MoodleDouble, startMoodleDouble } from '../../sandbox/moodle/start-moodle-double.js';
 import type { DoubleAnswer } from '../../sandbox/serve/double-request.js';
@@ -124,7 +125,7 @@ async function problems(scene: Scene): Promise<string[]> {
 
 describe.each(cases)('refused by %s', (_, start, answer, cause) => {
   it('every record opens the circuit breaker, loses nothing, and is delivered when the destination works', async () => {
-    const stage = await stages.open('embedded', { pigeonholes: 2, sessions: 0 });
+    const stage = await stages.open(anyStore, { pigeonholes: 2, sessions: 0 });
     await put(stage, 101, people(20));
     await put(stage, 102, people(20, 21));
     const scene = await open(stage, start);
@@ -158,7 +159,7 @@ describe.each(cases)('refused by %s', (_, start, answer, cause) => {
   });
 
   it('one record among many is parked as a dead letter, and the others are delivered', async () => {
-    const stage = await stages.open('embedded');
+    const stage = await stages.open(anyStore);
     await stage.put('attendees', ...people(12));
     const scene = await open(stage, start);
     const effect = { kind: 'answer', answer } as const;
@@ -177,7 +178,7 @@ describe.each([
   ['an API', anyApi],
 ])('a wrong address of %s', (_, start) => {
   it.each([404, 405])('delays everything and loses nothing (HTTP %d)', async (status) => {
-    const stage = await stages.open('embedded');
+    const stage = await stages.open(anyStore);
     await stage.put('attendees', ...people(30));
     const scene = await open(stage, start);
     const effect = { kind: 'answer', answer: refusal(status) } as const;

@@ -1,3 +1,4 @@
+import { anyStore } from '../../ledger/drivers/both-databases.test-kit.js';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -50,7 +51,7 @@ function attendance(): string[] {
 
 /** Opens a stage with the recipe. `drop` puts a file of guests into its folder and delivers what it changes. */
 async function openRecipe({ crm } = recipe.sinks) {
-  const stage = await stages.open('embedded');
+  const stage = await stages.open(anyStore);
   const scene = await stage.scene({
     sinks: { crm: JSON.stringify({ ...crm, baseUrl: hubspot.url }) },
     environment: { HUBSPOT_TOKEN: 'hubspot-token' },

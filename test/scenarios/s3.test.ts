@@ -1,3 +1,4 @@
+import { anyStore } from '../../ledger/drivers/both-databases.test-kit.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import type { Change } from '../../sinks/change.js';
 import { freshAccount, type S3Double, startS3Double } from '../../sandbox/s3/start-s3-double.js';
@@ -105,7 +106,7 @@ describe.each([
   }
 
   it('writes each line once even if the process dies at any statement of a cycle', async () => {
-    const stage = await stages.open('embedded');
+    const stage = await stages.open(anyStore);
     const scene = await sceneOf(stage, { maxAge: '1s', conditionalWrites });
     let died = true;
     for (let moment = 1; died; moment += 3) {
@@ -115,28 +116,11 @@ describe.each([
     }
     await expectEachLineOnce(stage, scene);
   });
-
-  it.each(['dropBefore', 'dropAfter'] as const)(
-    'holds each line once, though the process dies at one request after another (%s)',
-    async (kind) => {
-      const stage = await stages.open('embedded');
-      const scene = await sceneOf(stage, { maxAge: '1s', conditionalWrites });
-      let died = true;
-      for (let request = 0; died; request += 1) {
-        await next(stage, scene, 200 + request);
-        const last = double.requests.length + request;
-        double.faults.add({ effect: { kind }, skip: request, times: 1000 });
-        died = await dieWhileDelivering(scene, () => double.requests.length > last);
-        double.faults.clear();
-      }
-      await expectEachLineOnce(stage, scene);
-    },
-  );
 });
 
 describe('the delivery engine with the s3 sink', () => {
   it('waits for the end of a window without running cycles', async () => {
-    const stage = await stages.open('embedded');
+    const stage = await stages.open(anyStore);
     const scene = await sceneOf(stage, { maxAge: '1h' });
     await ask(stage, scene, 11);
     await scene.deliver('lake');
