@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { proofKey, prove, storeName } from '../../api/credentials.js';
+import { makeToken, proofKey, prove, storeName } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { freeTestPort } from '../../test/free-port.js';
 import { checkPort, checkSinks, formatEstimate, portOf, verdictOf } from './check.js';
@@ -15,7 +15,7 @@ let server: Server;
 let folder: string;
 let asked: (string | undefined)[] = [];
 let refusal: string | undefined;
-const token = `pp_${'a'.repeat(32)}`;
+const token = makeToken().text;
 beforeAll(async () => {
   const key = await proofKey(token, 'one');
   server = createServer((request, response) => {

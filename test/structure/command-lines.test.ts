@@ -28,11 +28,13 @@ function program(): Command {
   return made.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
 }
 
+const commandLine = program();
+
 /** The usage error of a command line; undefined: it is valid. */
 function refusalOf(args: readonly string[], isWhole: boolean): string | undefined {
   try {
     if (args[0] === 'sandbox') parseSandbox(args.slice(1).filter((arg) => arg !== '--help'));
-    else program().parse([...args], { from: 'user' });
+    else commandLine.parse([...args], { from: 'user' });
     return undefined;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -99,6 +101,7 @@ const withArguments = ['bench', 'chaos', 'properties', 'import-proof', 'start'];
 const tools = [
   'check-documents.mjs',
   'check-language.mjs',
+  'check-vendor-calendar.mjs',
   'fuzz-api.mjs',
   'record-histories.mjs',
   'run-typescript.cjs',
