@@ -1,3 +1,15 @@
+/**
+ * What `npm test` leaves out, for a verdict in a few minutes: programs that are started and killed, deaths at each
+ * statement, a browser, random plans, the image, and files that open many embedded stores, a second each. `npm run
+ * test:all` runs everything, and what depends on the store on both stores.
+ */
+const isQuick = process.env['QUICK'] === '1';
+const whole = [
+  '<rootDir>/test/(browser|chaos|crash|embedded-temporal|imports|properties|system)/',
+  '<rootDir>/test/scenarios/(crash|forget-crash|s3)\\.test',
+  '<rootDir>/(cli/exit-codes|cli/signals|cli/commands/backup|ledger/drivers/embedded|operations/backup/backup)\\.test',
+];
+
 const shared = {
   testEnvironment: '<rootDir>/tools/test-environment.cjs',
   moduleNameMapper: {
@@ -11,7 +23,7 @@ const shared = {
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(isQuick ? whole : [])],
 };
 
 /** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
@@ -28,7 +40,7 @@ module.exports = {
     {
       ...shared,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/!(structure|doubles)/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/!(structure)/**/*.test.ts'],
       globalSetup: '<rootDir>/test/global-setup.ts',
       globalTeardown: '<rootDir>/test/global-teardown.ts',
     },

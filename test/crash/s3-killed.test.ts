@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Change } from '../../../sinks/change.js';
-import { freshAccount, startS3Double } from '../../../sandbox/s3/start-s3-double.js';
-import { until } from '../../until.js';
-import { storyOf } from './generated-changes.js';
+import type { Change } from '../../sinks/change.js';
+import { freshAccount, startS3Double } from '../../sandbox/s3/start-s3-double.js';
+import { until } from '../until.js';
+import { storyOf } from '../conformance/sinks/generated-changes.js';
 
 const [key] = freshAccount.keys;
 
@@ -56,7 +56,7 @@ it.each([
     writeFileSync(file, JSON.stringify({ memory: {}, changes: story }));
     let child: ChildProcess | undefined;
     try {
-      const dist = join(__dirname, '../../../dist');
+      const dist = join(__dirname, '../../dist');
       for (let lives = 1; ; lives += 1) {
         const before = double.requests.length;
         const conditionalWrites = String(conditions === 'yes');
