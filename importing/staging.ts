@@ -12,6 +12,7 @@ import {
 } from '../ledger/imports/rows.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
+import { namesOf } from '../ledger/person-names.js';
 import type { ImportProblem } from './desk/import-views.js';
 
 export type RowToSend = Pick<SendableRow, 'row' | 'profile'>;
@@ -36,7 +37,7 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   const hashed = inClaimingOrder(hashRows(ledger.hash, sendable));
   const { ref, held } = await untilDecided(() => claimFree(ledger, number, hashed));
   if (held.length > 0) invalid.push(...(await untilDecided(() => stageHeld(ledger, { ref, number }, held))));
-  if (invalid.length > 0 && !(await storeInvalidRows(ledger.db, number, invalid))) throw noLongerStaged();
+  if (invalid.length > 0 && !(await storeInvalidRows(ledger, number, invalid))) throw noLongerStaged();
 }
 
 /**
@@ -115,6 +116,7 @@ export function hashRows(hash: KeyedHash, rows: readonly RowToSend[]): HashedRow
       codeHash: hash.attendeeCode(profile.attendeeCode),
       dataHash: hash.registrant(canonical),
       profile: canonical,
+      names: namesOf(hash, profile),
     };
   });
 }

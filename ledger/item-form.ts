@@ -2,6 +2,7 @@ import { spellInstant } from '../base/instant.js';
 import { canonicalJson } from './canonical-json.js';
 import { withoutIdentity, effective, type Visibility } from './visibility.js';
 import type { KeyedHash } from './keyed-hash.js';
+import { namesOf } from './person-names.js';
 import type { Ledger } from './ledger.js';
 import type { DifferingItem } from './items/compare-items.js';
 
@@ -98,6 +99,8 @@ export interface StoredForm {
   readonly payload: string;
   readonly attendeeId: number | null;
   readonly subject: Buffer | null;
+  /** `namesOf` of an attendee's record; null in other lists. */
+  readonly names: string | null;
 }
 
 /**
@@ -117,6 +120,7 @@ export function storedForm(
     payload: visibility === 'unknown' ? itemForm(place.list, item.fields, 'with').payload : form.payload,
     attendeeId: anonymous ? null : attendeeId,
     subject: attendeeId === null ? null : ledger.hash.subject(place.workspace, attendeeId, purpose),
+    names: place.list === 'attendees' && !anonymous ? namesOf(ledger.hash, item.fields) : null,
   };
 }
 

@@ -24,8 +24,10 @@ describe('keyed hashes', () => {
       hash.rowKey(text),
       hash.subject('acme', 42, 'named').toString('base64url'),
       hash.subject('acme', 42, 'anonymous').toString('base64url'),
+      hash.attendeeCode(text).toString('base64url'),
+      hash.address(text).toString('base64url'),
     ];
-    expect(new Set(values).size).toBe(4);
+    expect(new Set(values).size).toBe(6);
     expect(values.some((value) => value.startsWith(hash.fingerprint(text)))).toBe(false);
   });
 

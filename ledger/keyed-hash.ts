@@ -24,6 +24,7 @@ export class KeyedHash {
   readonly #file: Hmac;
   readonly #asked: Hmac;
   readonly #origin: Hmac;
+  readonly #address: Hmac;
   readonly #sealing: Buffer;
 
   constructor(keys: LedgerKeys) {
@@ -38,6 +39,7 @@ export class KeyedHash {
     this.#file = derive(keys.hash, 'file');
     this.#asked = derive(keys.subject, 'asked for');
     this.#origin = derive(keys.subject, 'origin');
+    this.#address = derive(keys.subject, 'address');
     this.#sealing = new Hmac(keys.fingerprint).of('kept credentials');
   }
 
@@ -74,6 +76,11 @@ export class KeyedHash {
    */
   attendeeCode(code: string): Buffer {
     return this.#code.firstOf(code, 16);
+  }
+
+  /** Hashes an e-mail address, without regard to case, to find the records that have it. 16 bytes. */
+  address(text: string): Buffer {
+    return this.#address.firstOf(text.trim().toLowerCase(), 16);
   }
 
   /**

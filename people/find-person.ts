@@ -43,8 +43,7 @@ interface FoundRow extends Pick<PersonPlace, 'ref' | 'workspace' | 'pigeonholeId
 /**
  * Returns everyone whom a name matches, by pigeonhole: attendees whose current or earlier data contains the name,
  * registrants, and attendees who have the code of one of these in the same pigeonhole. An id matches one attendee; a
- * code or an e-mail address may match in every pigeonhole. Reads whole lists, so call it only for a request of an
- * operator, never in a cycle.
+ * code or an e-mail address may match in every pigeonhole. Reads only records that an index finds.
  */
 export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
   const places = new Map<number, MutablePlace>();
@@ -95,32 +94,29 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
 }
 
 /**
- * Adds people by code or e-mail address. The statement reads the attendees of each pigeonhole by the primary key, which
- * leaves out the items that they created, and only searches the records as texts, because PostgreSQL cannot
- * read the members of a JSON text that contains NUL. This process then compares the fields of the records found.
+ * Adds people by code or e-mail address. Finds their records by the hashes that are stored with them, and reads only
+ * these records. A hash may also be of an earlier revision that is no longer stored, so this process compares the fields
+ * of the records found.
  */
 async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
-  const written = JSON.stringify(name.text).slice(1, -1);
+  const hash = name.by === 'code' ? ledger.hash.attendeeCode(name.text) : ledger.hash.address(name.text);
   const rows = await ledger.db.query<FoundRow>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", f.text, f.key
      from (
-       select g.ref, i.text, i.key from pigeonholes g cross join lateral (
-         select payload::text as text, key from items
-         where ref = g.ref and list = 'attendees' and payload is not null
-           and position(lower($1) in lower(payload::text)) > 0 offset 0) i
+       select i.ref, r.text, i.key from (select ref, key, payload from items where names @> array[$1::bytea] offset 0) i
+         cross join lateral (
+           select i.payload::text as text where i.payload is not null
+           union all
+           select snapshot::text from changes
+           where ref = i.ref and list = 'attendees' and key = i.key and snapshot is not null) r
        union all
-       select g.ref, c.text, c.key from pigeonholes g cross join lateral (
-         select snapshot::text as text, key from changes
-         where ref = g.ref and list = 'attendees' and snapshot is not null
-           and position(lower($1) in lower(snapshot::text)) > 0 offset 0) c
-       union all
-       select ref, profile::text, null from registrants where position(lower($1) in lower(profile::text)) > 0
+       select ref, profile::text, null from registrants where names @> array[$1::bytea]
        union all
        select i.ref, r.profile::text, null from import_rows r join imports i on i.number = r.import
-       where position(lower($1) in lower(r.profile::text)) > 0
+       where r.names @> array[$1::bytea]
      ) f join pigeonholes p on p.ref = f.ref
      where $2::text is null or p.workspace = $2`,
-    [written, name.workspace],
+    [hash, name.workspace],
   );
   for (const row of rows) {
     const fields = JSON.parse(row.text) as Fields;
@@ -175,11 +171,12 @@ function placeOf(places: Places, { ref, workspace, pigeonholeId }: FoundRow): Mu
 async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   for (const { ref, attendeeIds, codes } of places.values()) {
     if (codes.size === 0) continue;
+    const hashes = [...codes].map((code) => ledger.hash.attendeeCode(code));
     const rows = await ledger.db.query<{ key: string; text: string }>(
-      `select distinct i.key, i.payload::text as text
-       from unnest($2::text[]) as n (code) join items i on i.ref = $1 and i.list = 'attendees' and i.payload is not null
-         and position(n.code in i.payload::text) > 0`,
-      [ref, [...codes].map((code) => JSON.stringify(code).slice(1, -1))],
+      `select distinct i.key, i.payload::text as text from unnest($2::bytea[]) as n (name)
+         cross join lateral (select ref, key, payload from items where names @> array[n.name] offset 0) i
+       where i.ref = $1 and i.payload is not null`,
+      [ref, hashes],
     );
     for (const { key, text } of rows) {
       const { attendeeCode } = JSON.parse(text) as Fields;
@@ -187,7 +184,7 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
     }
     const signedIn = await ledger.db.query<{ attendeeId: number }>(
       'select attendee_id as "attendeeId" from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
-      [ref, [...codes].map((code) => ledger.hash.attendeeCode(code))],
+      [ref, hashes],
     );
     for (const { attendeeId } of signedIn) attendeeIds.add(attendeeId);
   }
@@ -248,7 +245,7 @@ export function addressesIn(records: readonly Fields[]): Set<string> {
 
 /**
  * Counts other people who have the same e-mail address as a person named by id or code. They may be a family that
- * shares an address, or one person who signed in twice: only an operator can tell. Reads whole lists.
+ * shares an address, or one person who signed in twice: only an operator can tell.
  * @param workspace search only this workspace; null: all
  */
 export async function countSharing(

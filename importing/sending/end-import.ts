@@ -35,7 +35,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       const sending = await lockLeasedImport(tx, lease);
       // Read under the lock, so that no row of a person who was erased since is claimed.
       const page = await tx.query<HashedRow>(
-        `select row_number as "row", code_hash as "codeHash", data_hash as "dataHash", profile from import_rows
+        `select row_number as "row", code_hash as "codeHash", data_hash as "dataHash", profile, names::text as names from import_rows
          where import = $1 and outcome = 'waiting' and row_number > $2 order by row_number limit ${reviewRows}`,
         [lease.number, from],
       );

@@ -60,7 +60,7 @@ export async function eraseRows(
            join imports i on i.number = r.import
          where r.import = $1 and f.erasure = $3) s
      ), erased as (
-       update registrants r set profile = '{}', data_hash = '', field = null,
+       update registrants r set profile = '{}', names = null, data_hash = '', field = null,
          message = case when o.open then $4::text end,
          outcome = case when o.open then 'rejected' else r.outcome end
        from own o where r.ref = o.ref and r.code_hash = o.code_hash and not o.under_way and not o.done
@@ -83,7 +83,7 @@ export async function eraseRows(
        where w.import = $1
        union select unnest($3::int4[])
      ), erased as (
-       update import_rows w set profile = '{}', data_hash = null, field = null, message = null, problems = null,
+       update import_rows w set profile = '{}', names = null, data_hash = null, field = null, message = null, problems = null,
          outcome = case when outcome = 'waiting' then 'cancelled' else outcome end
        from own o where w.import = $1 and w.row_number = o.row_number returning 1
      ) select count(*)::int as rows from erased`,
@@ -112,12 +112,12 @@ export async function expireRows(tx: Queryable, ref: number): Promise<void> {
     [ref],
   );
   await tx.query(
-    `update registrants r set profile = '{}', field = null, message = null from imports i
+    `update registrants r set profile = '{}', names = null, field = null, message = null from imports i
      where i.number = r.import and r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}'`,
     [ref],
   );
   await tx.query(
-    `update import_rows w set profile = '{}', field = null, message = null, problems = null from imports i
+    `update import_rows w set profile = '{}', names = null, field = null, message = null, problems = null from imports i
      where i.number = w.import and i.ref = $1 and i.state in ('done', 'cancelled') and w.profile::text <> '{}'`,
     [ref],
   );

@@ -26,6 +26,8 @@
  * `erase-rows.ts` also changes outcomes: it rejects or cancels the unsent rows of a forgotten person.
  */
 import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { namesOf } from '../person-names.js';
 import { claimable, codeStatus, heldRowOutcome } from '../sql-expressions.js';
 
 /** A row as stored: with hashes, its profile as canonical JSON. */
@@ -34,17 +36,23 @@ export interface HashedRow {
   readonly codeHash: Buffer;
   readonly dataHash: Uint8Array;
   readonly profile: string;
+  /** `namesOf` the profile. */
+  readonly names: string | null;
 }
 
-/** SQL for the rows in parameters $3 to $6, as a table `n`. */
-const givenRows = `unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[]) as n (row_number, code_hash, data_hash, profile)`;
+/** SQL for the rows in parameters $3 to $7, as a table `n`. */
+const givenRows = `(select row_number, code_hash, data_hash, profile, names::bytea[] as names
+  from unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[], $7::text[]) as n (row_number, code_hash, data_hash, profile, names)) n`;
 
-function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array[], Uint8Array[], string[]] {
+function rowParameters(
+  rows: readonly HashedRow[],
+): [number[], Uint8Array[], Uint8Array[], string[], (string | null)[]] {
   return [
     rows.map(({ row }) => row),
     rows.map(({ codeHash }) => codeHash),
     rows.map(({ dataHash }) => dataHash),
     rows.map(({ profile }) => profile),
+    rows.map(({ names }) => names),
   ];
 }
 
@@ -66,8 +74,8 @@ export async function claimFreeCodes(
 ): Promise<Set<number>> {
   const [claimed] = await tx.query<{ rows: number[] | null }>(
     `with claimed as (
-       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
-       select $1, n.code_hash, $2, $7, n.row_number, n.data_hash, n.profile from ${givenRows}
+       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile, names)
+       select $1, n.code_hash, $2, $8, n.row_number, n.data_hash, n.profile, n.names from ${givenRows}
        on conflict (ref, code_hash) do nothing returning row_number
      ) select array_agg(row_number) as rows from claimed`,
     [ref, number, ...rowParameters(rows), round],
@@ -90,13 +98,13 @@ export async function claimHeldCodes(
 ): Promise<{ claimed: number }> {
   const [result] = await tx.query<{ claimed: number }>(
     `with judged as (
-       select n.*, r.import as holder, r.round as held_round, r.row_number as held_row, r.profile as held_profile,
+       select n.*, r.import as holder, r.round as held_round, r.row_number as held_row, r.profile as held_profile, r.names as held_names,
          r.data_hash as held_data, r.outcome as held_outcome, r.field, r.message, r.request_id, r.data_hash = n.data_hash as same,
          ${codeStatus} as code_status
        from ${givenRows}
          join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import
      ), moved as (
-       update registrants r set import = $2, round = $7, row_number = j.row_number, data_hash = j.data_hash, profile = j.profile,
+       update registrants r set import = $2, round = $8, row_number = j.row_number, data_hash = j.data_hash, profile = j.profile, names = j.names,
          outcome = null, field = null, message = null, request_id = null, origin = null, sent = null
        from judged j
        where ${claimable} and j.holder <> $2 and r.ref = $1 and r.code_hash = j.code_hash and r.import = j.holder
@@ -104,14 +112,14 @@ export async function claimHeldCodes(
          and r.data_hash = j.held_data
        returning r.code_hash
      ), kept as (
-       insert into import_rows (import, row_number, code_hash, data_hash, profile, outcome, field, message, request_id)
-       select j.holder, j.held_row, j.code_hash, j.held_data, j.held_profile,
+       insert into import_rows (import, row_number, code_hash, data_hash, profile, names, outcome, field, message, request_id)
+       select j.holder, j.held_row, j.code_hash, j.held_data, j.held_profile, j.held_names,
          case code_status when 'given-up' then 'cancelled' else code_status end, j.field, j.message, j.request_id
        from judged j join moved m on m.code_hash = j.code_hash
        on conflict (import, row_number) do nothing
      ), others as (
-       insert into import_rows (import, row_number, code_hash, data_hash, profile, outcome, field, message, request_id)
-       select $2, j.row_number, j.code_hash, j.data_hash, j.profile,
+       insert into import_rows (import, row_number, code_hash, data_hash, profile, names, outcome, field, message, request_id)
+       select $2, j.row_number, j.code_hash, j.data_hash, j.profile, j.names,
          case when j.holder = $2 then 'invalid' else ${heldRowOutcome} end,
          case when code_status = 'rejected' and same then j.field end,
          case when j.holder = $2 then 'another row of this file has the same code'
@@ -152,8 +160,8 @@ export async function claimWhileStaging(
 ): Promise<{ ref: number | null; claimed: number; numbers: number[] | null }> {
   const [staged] = await db.query<{ ref: number | null; claimed: number; numbers: number[] | null }>(
     `with ${whileStaging}, claimed as (
-       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
-       select h.ref, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile from held h cross join ${givenRows}
+       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile, names)
+       select h.ref, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile, n.names from held h cross join ${givenRows}
        where not exists (select from forgotten_codes f where f.ref = h.ref and f.code_hash = n.code_hash)
        on conflict (ref, code_hash) do nothing returning row_number
      ) select (select h.ref from held h) as ref, count(*) as claimed,
@@ -165,7 +173,7 @@ export async function claimWhileStaging(
 
 /** Stores rows with problems. @returns false if the import is no longer being staged */
 export async function storeInvalidRows(
-  db: Queryable,
+  { db, hash }: Pick<Ledger, 'db' | 'hash'>,
   number: number,
   rows: readonly {
     readonly row: number;
@@ -175,14 +183,15 @@ export async function storeInvalidRows(
 ): Promise<boolean> {
   const held = await db.query(
     `with ${whileStaging}, kept as (
-       insert into import_rows (import, row_number, profile, outcome, problems)
-       select $1, n.row_number, n.profile, 'invalid', n.problems
-       from held cross join unnest($2::int4[], $3::json[], $4::json[]) as n (row_number, profile, problems)
+       insert into import_rows (import, row_number, profile, names, outcome, problems)
+       select $1, n.row_number, n.profile, n.names::bytea[], 'invalid', n.problems
+       from held cross join unnest($2::int4[], $3::json[], $4::text[], $5::json[]) as n (row_number, profile, names, problems)
      ) select ref from held`,
     [
       number,
       rows.map(({ row }) => row),
       rows.map(({ values }) => JSON.stringify(values)),
+      rows.map(({ values }) => namesOf(hash, values)),
       rows.map(({ problems }) => JSON.stringify(problems)),
     ],
   );

@@ -42,7 +42,7 @@ export async function storeTombstones(
 /** Removes the data of items, and stores their new revisions and sequences. */
 export async function eraseItemData(tx: Queryable, ref: number, removals: readonly NextChange[]): Promise<void> {
   await tx.query(
-    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null, origin = null,
+    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null, origin = null, names = null,
        revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
        cross join lateral (select ctid as place from items where ref = $1 and list = n.list and key = n.key limit 1) k
@@ -122,11 +122,15 @@ export async function unlinkTombstonesOf(
   );
 }
 
-/** Deletes the payloads of items whose retention has ended. */
+/** Deletes the payloads of items whose retention has ended, and the hashes by which a code or an address finds them. */
 export async function expireItems(tx: Queryable, { ref, list }: ListScope, keys: readonly string[]): Promise<void> {
   await tx.query(
     `update items set payload = $4::json, expired = true
      where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and not expired`,
     [ref, list, keys, expiredPayload],
+  );
+  await tx.query(
+    'update items set names = null where ref = $1 and list = $2 and key = any($3::text[]) and names is not null',
+    [ref, list, keys],
   );
 }

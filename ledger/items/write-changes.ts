@@ -152,16 +152,22 @@ async function storeItems(
   const stored = items.map(({ differing }) => storedForm(ledger, scope, differing));
   await tx.query(
     `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash, copies_hash, payload,
-       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin)
-     select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[],
+       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin, names)
+     select $1, $2, $3, coalesce($4, clock_timestamp()), n.key, n.session_id, n.revision, n.content_hash, n.copies_hash, n.payload,
+       n.rules, n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent, n.last_sequence, n.origin, n.names::bytea[]
+     from unnest($5::text[], $6::int8[], $7::int4[],
        $8::bytea[], $9::bytea[], $10::json[], $11::text[], $12::text[], $13::int8[], $14::bytea[], $15::boolean[],
-       $16::text[], $17::int8[], $18::bytea[]) as n
+       $16::text[], $17::int8[], $18::bytea[], $19::text[]) as n (key, session_id, revision, content_hash, copies_hash, payload,
+       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin, names)
      on conflict (ref, list, key) do update set stream_id = excluded.stream_id, seen_at = coalesce($4, items.seen_at),
        session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
        copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
        visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
        says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence,
-       origin = excluded.origin, erased = false, expired = false`,
+       origin = excluded.origin, erased = false, expired = false,
+       -- the names of earlier revisions stay, so that an erasure finds them as well
+       names = case when excluded.names is null or excluded.names <@ items.names then items.names
+         else items.names || excluded.names end`,
     [
       scope.ref,
       scope.list,
@@ -181,6 +187,7 @@ async function storeItems(
       items.map(({ differing }) => differing.item.consent),
       items.map(({ sequence }) => sequence),
       items.map(({ differing }) => differing.item.origin ?? null),
+      stored.map(({ names }) => names),
     ],
   );
 }

@@ -252,6 +252,9 @@ create table items (
   -- keyed hash of the creation instant and the author of a question, in the lists `questions` and `qna-questions`. A flag
   -- that shows the author counts only for the question with the same origin.
   origin         bytea,
+  -- HMACs of the attendee code and the e-mail addresses in the record of an attendee, also in earlier revisions
+  -- (decision 0099). Null in other lists.
+  names          bytea[],
   primary key (ref, list, key)
 );
 -- Finds the items whose visibility may change together with their session. An attendee's record belongs to no session.
@@ -261,6 +264,8 @@ create index items_of_attendee on items (ref, attendee_id) where visibility = 'n
 -- Finds what belongs to a person who has to be forgotten, in all pigeonholes.
 create index items_of_subject on items (subject) where subject is not null and not erased;
 create index items_erased on items (ref, list, key) where erased;
+-- Finds the records of a person who is named by a code or an e-mail address, in all pigeonholes.
+create index items_named on items using gin (names) where names is not null;
 
 -- The number of items with a payload of each pigeonhole, by list (decision 0095). Rows of 0 stay.
 create table item_counts (
@@ -692,6 +697,7 @@ create table registrants (
   row_number integer not null,        -- row of the file; row 1 is its header
   data_hash  bytea not null,          -- HMAC of the profile
   profile    json not null,           -- canonical JSON, as it is sent
+  names      bytea[],                 -- HMACs of its code and its e-mail addresses, as in items
   outcome    text check (outcome in ('created', 'confirmed', 'existing', 'conflict', 'rejected', 'unknown')), -- null: the outcome of its chunk
   field      text,                    -- refused: field and message of the answer. Must not be logged: they may quote values
   message    text,
@@ -700,6 +706,7 @@ create table registrants (
   sent       text check (sent in ('refused', 'unknown')), -- the outcome of that request
   primary key (ref, code_hash)
 );
+create index registrants_named on registrants using gin (names) where names is not null;
 create index registrants_by_import on registrants (import, row_number);
 create index registrants_in_doubt on registrants (import, origin) where origin is not null;
 create index registrants_settled on registrants (import, outcome) where outcome is not null;
@@ -733,6 +740,7 @@ create table import_rows (
   code_hash  bytea,
   data_hash  bytea,
   profile    json not null,
+  names      bytea[], -- HMACs of its code and its e-mail addresses, as in items
   outcome    text not null check (outcome in
     ('waiting', 'created', 'confirmed', 'existing', 'conflict', 'rejected', 'unknown', 'cancelled', 'invalid')),
   field      text,
@@ -741,6 +749,7 @@ create table import_rows (
   problems   json, -- invalid: the problems, by column
   primary key (import, row_number)
 );
+create index import_rows_named on import_rows using gin (names) where names is not null;
 create index import_rows_waiting on import_rows (import, row_number) where outcome = 'waiting';
 
 -- A workspace's mappings from the columns of a file to fields, saved under a name for later events.

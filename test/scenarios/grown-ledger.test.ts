@@ -5,7 +5,9 @@ import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { findItems, timelineOf } from '../../operations/timeline.js';
+import { namesOf } from '../../ledger/person-names.js';
 import { eraseItems, itemsToErase } from '../../people/erase-items.js';
+import { findPerson } from '../../people/find-person.js';
 import { expireSlice } from '../../people/retention.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../kit/weighed-database.js';
 
@@ -15,7 +17,7 @@ const attendees = 1000;
 const day = 86_400_000;
 /** Each of these steps is about one person or at most 500 rows, with a few look-ups for each. */
 const most = { rows: 8000, pages: 15_000 };
-const large = new Set(['items', 'changes', 'deliveries', 'missing', 'pages']);
+const large = new Set(['items', 'changes', 'deliveries', 'missing', 'pages', 'registrants', 'import_rows']);
 
 /**
  * The tables have 60,000 rows. A statement that reads all of them exceeds the limits by far, and would take seconds in
@@ -71,6 +73,14 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
     ]);
   });
 
+  it.each([
+    ['email', 'seven@example.com'],
+    ['code', 'C-7'],
+  ] as const)('a person is found by %s', async (by, text) => {
+    const found = await findPerson(ledger, { by, text, workspace: null });
+    expect(found).toMatchObject([{ ref, attendeeIds: [7], codes: ['C-7'] }]);
+  });
+
   it("a person's items are found and erased", async () => {
     const [{ number }] = (await ledger.db.query<{ number: number }>(
       `insert into erasures (id, asked_hash) values ($1, '\\x00') returning number`,
@@ -87,7 +97,7 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
   });
 });
 
-/** Stores attendees and their votes, which a sink received long ago. */
+/** Stores attendees with their registrants, and their votes, which a sink received long ago. */
 async function fill(db: Database, { hash }: Ledger): Promise<{ ref: number; sinkId: number }> {
   const [place] = await db.query<{ ref: number }>(
     `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 101, ${stored + 1}) returning ref`,
@@ -113,7 +123,17 @@ async function fill(db: Database, { hash }: Ledger): Promise<{ ref: number; sink
     insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
       select ${sinkId}, ${ref}, n, case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1,
         'delivered', 1, true from generate_series(1, ${stored - 20}) n;
+    insert into imports (id, ref, file, mapping, chunk_size) values (gen_random_uuid(), ${ref}, 'people.csv', '{}', 1000);
+    insert into registrants (ref, code_hash, import, row_number, data_hash, profile, names)
+      select ${ref}, sha256(n::text::bytea), 1, n, '', '{}', array[sha256(n::text::bytea)] from generate_series(1, ${stored / 3}) n;
+    insert into import_rows (import, row_number, profile, outcome, names)
+      select 1, n, '{}', 'invalid', array[sha256(n::text::bytea)] from generate_series(1, ${stored / 3}) n;
   `);
+  const person = { attendeeCode: 'C-7', Email: 'Seven@example.com' };
+  await db.query(
+    `update items set payload = $1, names = $2::text::bytea[] where attendee_id = 7 and list = 'attendees'`,
+    [JSON.stringify(person), namesOf(hash, person)],
+  );
   await db.query(`update items set subject = $1 where attendee_id = 7`, [hash.subject('acme', 7, 'named')]);
   return { ref, sinkId };
 }
@@ -121,8 +141,9 @@ async function fill(db: Database, { hash }: Ledger): Promise<{ ref: number; sink
 /** Analyzes the tables, and then tells the planner that each page holds 200 times as many rows. */
 async function pretendMillions(db: Database): Promise<void> {
   await db.script(`
-    analyze items; analyze changes; analyze deliveries;
+    analyze items; analyze changes; analyze deliveries; analyze registrants; analyze import_rows;
     update pg_class set reltuples = reltuples * 200
-      where oid in ('items'::regclass, 'changes'::regclass, 'deliveries'::regclass)
-        or oid in (select indexrelid from pg_index where indrelid in ('items'::regclass, 'changes'::regclass, 'deliveries'::regclass))`);
+      where oid = any(array['items', 'changes', 'deliveries', 'registrants', 'import_rows']::regclass[])
+        or oid in (select indexrelid from pg_index where indrelid =
+          any(array['items', 'changes', 'deliveries', 'registrants', 'import_rows']::regclass[]))`);
 }

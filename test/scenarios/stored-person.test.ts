@@ -19,13 +19,13 @@ import { deleteItem } from '../kit/tombstone.js';
 const stages = useStages();
 
 /** Imports MARK, and rows that cannot be used: one of MARK without a code, and one of a person at table 42. */
-async function importPeople({ ledger, deps }: Scene): Promise<string> {
+async function importPeople({ ledger }: Scene): Promise<string> {
   const id = randomUUID();
   const about = { id, file: 'people.csv', mapping: {}, requestedBy: null, canary: null };
   const number = await beginImport(ledger, { ...about, ref: await refOf(ledger, 'acme', 101) });
   await stageRows(ledger, number, rowsOf({ attendeeCode: '42', Name: 'MARK-name', Email: 'MARK@example.com' }));
   const problems = [{ field: 'Email', problem: 'invalid' }];
-  await storeInvalidRows(deps.ledger.db, number, [
+  await storeInvalidRows(ledger, number, [
     { row: 7, values: { Name: 'MARK-name', Email: 'mark@EXAMPLE.com' }, problems },
     { row: 8, values: { attendeeCode: '43', Name: 'Grace', Table: '42' }, problems },
   ]);
@@ -92,6 +92,37 @@ describe.each(kinds)('a stored person, on %s', (kind) => {
       expect(left).toEqual({ n: 0 });
     },
   );
+
+  it('is found by each code and e-mail address of their record, and of its earlier revisions while these are stored', async () => {
+    const stage = await stages.open(kind);
+    const person = attendee(5, { attendeeCode: 'C-1', Email: 'MARK@example.com', Second: ' two@EXAMPLE.org ' });
+    await stage.put('attendees', person, attendee(6, { attendeeCode: 'C-2', Email: 'other@example.com' }));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.patch('attendees', 5, { Email: 'new@example.com', attendeeCode: 'C-3' });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const found = async (by: 'code' | 'email', text: string): Promise<readonly number[]> =>
+      (await findPerson(scene.ledger, { by, text, workspace: null })).flatMap(({ attendeeIds }) => attendeeIds);
+    for (const address of ['mark@example.com', 'New@Example.com', 'two@example.org'])
+      expect(await found('email', address)).toEqual([5]);
+    for (const code of ['C-1', 'C-3']) expect(await found('code', code)).toEqual([5]);
+    expect([await found('email', 'C-1'), await found('code', 'c-1'), await found('email', 'm@example.com')]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+
+    await stage.db.query('update changes set snapshot = null');
+    expect([await found('email', 'mark@example.com'), await found('email', 'new@example.com')]).toEqual([[], [5]]);
+    await forget(stage, scene, await askToForget(scene, { by: 'email', text: 'new@example.com' }));
+    const named = 'select key from items where names is not null';
+    expect(await stage.db.query(named)).toEqual([{ key: '6' }]);
+    await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
+    const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000 };
+    await finishRetention({ ...scene.deps, config: { ...scene.deps.config, retention } });
+    expect(await stage.db.query(named)).toEqual([]);
+  });
 
   it('is erased from the reasons that name them, even if their record was deleted in the service', async () => {
     const stage = await stages.open(kind);
