@@ -92,11 +92,12 @@ export function serveStatus(app: ApiApp, sources: StatusSources): void {
 
 const wrongCountSchema = z
   .object({
-    sink: z.string().nullable().describe('Null: a number of items.'),
+    sink: z.string().nullable().describe('Null: a number of items or of import rows.'),
+    import: z.int().nullable().describe('The import whose rows are counted; null: a number of items or deliveries.'),
     workspace: z.string(),
     pigeonholeId: z.int(),
-    list: z.string(),
-    state: z.string().describe('State of the deliveries; empty for a number of items.'),
+    list: z.string().describe('Empty for a number of import rows.'),
+    state: z.string().describe('State of the deliveries, or outcome of import rows; empty for a number of items.'),
     reason: z.string().describe('Reason of withheld changes and dead letters, otherwise empty.'),
     kept: z.int().describe('The number before it was corrected.'),
     counted: z.int(),
@@ -108,7 +109,7 @@ export const recountRoute = createRoute({
   path: '/api/status/recount',
   operationId: 'recount',
   tags: ['Status'],
-  summary: 'Count all items and deliveries again, and correct the counts that the status shows',
+  summary: 'Count all items, deliveries and import rows again, and correct the counts that the status shows',
   description:
     'The counts can be wrong only if rows of the store were changed without its triggers, such as by hand. Takes about 20 s for ten million deliveries.',
   ...needs({ right: 'operate', looksLike: 'a recount takes an empty object: {}' }),

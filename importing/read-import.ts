@@ -1,3 +1,4 @@
+import { groupBy } from '../base/grouping.js';
 import { sumOf } from '../base/words.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type Pause, pausesOf } from '../ledger/pauses.js';
@@ -61,7 +62,7 @@ export interface ImportStatus extends Pick<
   readonly isCancelling: boolean;
 }
 
-/** Like `readImport`, without the counts, which take tens of milliseconds for a long import. */
+/** Like `readImport`, without the counts. */
 export async function readImportStatus(ledger: Ledger, id: string): Promise<ImportStatus | undefined> {
   const [row] = await readRows(ledger, id);
   if (row === undefined) return undefined;
@@ -113,28 +114,20 @@ const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id as "pige
     (select d.problem from dropped_files d where d.ref = i.ref and d.import = i.id) as unusable
   from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
 
-interface ChunkCounts {
-  readonly created: number;
-}
-
 async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<ImportProgress[]> {
   if (rows.length === 0) return [];
-  const numbers = rows.map(({ number }) => number);
-  const [outcomes, pauses, chunkRows] = await Promise.all([
-    readOutcomes(ledger, numbers),
-    readPauses(ledger, rows),
-    ledger.db.query<ChunkCounts & { import: number }>(
-      `select import, coalesce(sum(row_count) filter (where state = 'created'), 0) as created
-       from import_chunks where import = any($1::int4[]) group by import`,
-      [numbers],
+  const [counted, pauses] = await Promise.all([
+    ledger.db.query<KeptCount & { import: number }>(
+      'select import, outcome, rows from import_counts where import = any($1::int4[])',
+      [rows.map(({ number }) => number)],
     ),
+    readPauses(ledger, rows),
   ]);
-  const chunks = new Map(chunkRows.map((row) => [row.import, row]));
+  const countsOf = groupBy(counted, (each) => each.import);
   return rows.map((row) => {
-    const own = chunks.get(row.number) ?? { created: 0 };
-    const counted = outcomes.filter((each) => each.import === row.number);
-    const counts = countOutcomes(row, counted, own.created);
-    const unsettled = counted.reduce((sum, { outcome, count }) => sum + (outcome === null ? count : 0), -own.created);
+    const kept = new Map((countsOf.get(row.number) ?? []).map((each) => [each.outcome, each.rows]));
+    const unsettled = (kept.get('open') ?? 0) - (kept.get('sent') ?? 0);
+    const counts = countOutcomes(row, kept, unsettled);
     return progressOf(row, { counts, isAllSent: unsettled === 0 }, pausesOn(row, pauses));
   });
 }
@@ -189,39 +182,27 @@ function stateOf(row: ImportRow, isPaused = false, isWaiting = false): ImportPro
   return isPaused ? 'paused' : isWaiting ? 'waiting' : 'running';
 }
 
-interface OutcomeCount {
-  /** Null: a claimed row without an outcome of its own. */
-  readonly outcome: RowOutcome | null;
-  readonly count: number;
-}
-
-async function readOutcomes(
-  ledger: Ledger,
-  numbers: readonly number[],
-): Promise<(OutcomeCount & { import: number })[]> {
-  return await ledger.db.query<OutcomeCount & { import: number }>(
-    `select import, outcome, count(*) as count from registrants where import = any($1::int4[]) group by import, outcome
-     union all
-     select import, outcome, count(*) as count from import_rows where import = any($1::int4[]) group by import, outcome`,
-    [numbers],
-  );
+/** A number of rows that the store keeps. */
+interface KeptCount {
+  /** `open`: claimed rows without an outcome of their own; `sent`: those of them whose chunk was created. */
+  readonly outcome: RowOutcome | 'open' | 'sent';
+  readonly rows: number;
 }
 
 /**
- * Counts rows by outcome. Rows without their own outcome are created if their chunk is; the rest is waiting or
- * cancelled.
+ * Returns the rows by outcome. Rows without their own outcome are created if their chunk is; the rest is waiting or
+ * cancelled. Pure.
  */
 function countOutcomes(
   { state }: ImportRow,
-  counted: readonly OutcomeCount[],
-  created: number,
+  kept: ReadonlyMap<KeptCount['outcome'], number>,
+  unsettled: number,
 ): Record<RowOutcome, number> {
-  const counts = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<RowOutcome, number>;
   const rest = state === 'done' || state === 'cancelled' ? 'cancelled' : 'waiting';
-  for (const { outcome, count } of counted) counts[outcome ?? rest] += count;
-  counts.created += created;
-  counts[rest] -= created;
-  return counts;
+  const more: Partial<Record<RowOutcome, number>> = { created: kept.get('sent') ?? 0, [rest]: unsettled };
+  return Object.fromEntries(
+    rowOutcomes.map((outcome) => [outcome, (kept.get(outcome) ?? 0) + (more[outcome] ?? 0)]),
+  ) as Record<RowOutcome, number>;
 }
 
 /** Returns imports that ended after an instant, oldest first. @param known numbers of imports to leave out */

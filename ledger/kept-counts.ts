@@ -1,3 +1,4 @@
+import type { Queryable } from './drivers/database.js';
 import type { PigeonholeRow } from './pigeonholes.js';
 import type { Ledger } from './ledger.js';
 
@@ -5,10 +6,13 @@ type PigeonholeName = Pick<PigeonholeRow, 'workspace' | 'pigeonholeId'>;
 
 /** A kept count that differs from the rows that it counts. */
 export interface WrongCount extends PigeonholeName {
-  /** Null: a count of items. */
+  /** Null: a count of items or of import rows. */
   readonly sink: string | null;
+  /** Number of the import whose rows are counted; null: a count of items or deliveries. */
+  readonly import: number | null;
+  /** Empty for a count of import rows. */
   readonly list: string;
-  /** Empty for a count of items. */
+  /** State of deliveries, or outcome of import rows; empty for a count of items. */
   readonly state: string;
   /** The reason for withheld changes and dead letters, otherwise empty. */
   readonly reason: string;
@@ -17,9 +21,9 @@ export interface WrongCount extends PigeonholeName {
 }
 
 /**
- * Counts all items and deliveries again and corrects the counts that are kept with them. They can be wrong only if rows
+ * Counts all items, deliveries and import rows again and corrects the counts that are kept with them. They can be wrong only if rows
  * were changed without the triggers of the store, such as by hand or by a partial restore. Takes about 20 s for ten
- * million deliveries. Works on one lane or pigeonhole at a time, and other writers wait for that long.
+ * million deliveries. Works on one lane, pigeonhole or import at a time, and other writers wait for that long.
  * @returns the counts that were wrong
  */
 export async function recount(ledger: Pick<Ledger, 'db'>): Promise<WrongCount[]> {
@@ -30,18 +34,25 @@ export async function recount(ledger: Pick<Ledger, 'db'>): Promise<WrongCount[]>
        join sinks k on k.id = l.sink_id join pigeonholes p on p.ref = l.ref order by 3, 4, 5`,
   );
   for (const { sinkId, ref, ...lane } of lanes) {
-    for (const row of await recountDeliveries(ledger, sinkId, ref)) wrong.push({ ...lane, ...row });
+    for (const row of await recountDeliveries(ledger, sinkId, ref)) wrong.push({ import: null, ...lane, ...row });
   }
   const places = await ledger.db.query<{ ref: number } & PigeonholeName>(
     'select ref, workspace, pigeonhole_id as "pigeonholeId" from pigeonholes order by 2, 3',
   );
   for (const { ref, ...place } of places) {
-    for (const row of await recountItems(ledger, ref)) wrong.push({ sink: null, ...place, ...row });
+    for (const row of await recountItems(ledger, ref)) wrong.push({ sink: null, import: null, ...place, ...row });
+  }
+  const imports = await ledger.db.query<{ import: number } & PigeonholeName>(
+    `select i.number as import, p.workspace, p.pigeonhole_id as "pigeonholeId"
+     from imports i join pigeonholes p on p.ref = i.ref order by 1`,
+  );
+  for (const each of imports) {
+    for (const row of await recountImport(ledger, each.import)) wrong.push({ sink: null, ...each, ...row });
   }
   return wrong;
 }
 
-type WrongRow = Omit<WrongCount, keyof PigeonholeName | 'sink'>;
+type WrongRow = Omit<WrongCount, keyof PigeonholeName | 'sink' | 'import'>;
 
 async function recountDeliveries(ledger: Pick<Ledger, 'db'>, sinkId: number, ref: number): Promise<WrongRow[]> {
   return await ledger.db.transaction(async (tx) => {
@@ -83,4 +94,31 @@ async function recountItems(ledger: Pick<Ledger, 'db'>, ref: number): Promise<Wr
       [ref],
     );
   });
+}
+
+async function recountImport(ledger: Pick<Ledger, 'db'>, number: number): Promise<WrongRow[]> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table import_counts in share row exclusive mode');
+    return await tx.query<WrongRow>(
+      `with differing as materialized (
+         select outcome, coalesce(k.rows, 0) as kept, coalesce(c.n, 0) as counted
+         from (select outcome, sum(n)::int8 as n from (
+             select coalesce(outcome, 'open') as outcome, count(*) as n from registrants where import = $1 group by 1
+             union all select outcome, count(*) from import_rows where import = $1 group by 1
+             union all select 'sent', sum(row_count) from import_chunks
+               where import = $1 and state = 'created' having count(*) > 0) each group by 1) c
+         full join (select outcome, rows from import_counts where import = $1) k using (outcome)
+         where coalesce(k.rows, 0) <> coalesce(c.n, 0)),
+       corrected as (
+         insert into import_counts (import, outcome, rows) select $1, outcome, counted from differing
+         on conflict (import, outcome) do update set rows = excluded.rows)
+       select '' as list, outcome as state, '' as reason, kept, counted from differing order by outcome`,
+      [number],
+    );
+  });
+}
+
+/** Removes the counts of an import that was deleted with its rows. */
+export async function dropImportCounts(tx: Queryable, number: number): Promise<void> {
+  await tx.query('delete from import_counts where import = $1', [number]);
 }

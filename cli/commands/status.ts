@@ -72,9 +72,10 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
 /** Corrects the counts, and notes each that was wrong. */
 async function recount(api: ApiClient, out: Output): Promise<void> {
   const { wrong } = await api.post('/api/status/recount', { json: {} });
-  for (const { sink, workspace, pigeonholeId, list, state, reason, kept, counted: right } of wrong) {
-    const what = sink === null ? 'items' : `${state}${reason === '' ? '' : ` (${reason})`} at ${sink}`;
-    out.note(`corrected: ${workspace}/${pigeonholeId} ${list} ${what}: ${right} instead of ${kept}`);
+  for (const { sink, import: number, workspace, pigeonholeId, list, state, reason, kept, counted: right } of wrong) {
+    const deliveries = `${list} ${state}${reason === '' ? '' : ` (${reason})`} at ${sink}`;
+    const what = number !== null ? `rows ${state} of import ${number}` : sink === null ? `${list} items` : deliveries;
+    out.note(`corrected: ${workspace}/${pigeonholeId} ${what}: ${right} instead of ${kept}`);
   }
   out.note(wrong.length === 0 ? 'all counts were correct' : `${counted(wrong.length, 'count')} corrected`);
 }

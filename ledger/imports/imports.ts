@@ -1,4 +1,5 @@
 import type { Queryable } from '../drivers/database.js';
+import { dropImportCounts } from '../kept-counts.js';
 import { LedgerError } from '../ledger-error.js';
 import type { Ledger } from '../ledger.js';
 import type { OperatorTexts } from '../operator-texts.js';
@@ -89,6 +90,7 @@ export async function discardImport(ledger: Ledger, number: number): Promise<voi
     ]);
     if (open.length === 0) return;
     await deleteStagedRows(tx, number);
+    await dropImportCounts(tx, number);
   });
 }
 

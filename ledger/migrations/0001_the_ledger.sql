@@ -752,6 +752,77 @@ create table import_rows (
 create index import_rows_named on import_rows using gin (names) where names is not null;
 create index import_rows_waiting on import_rows (import, row_number) where outcome = 'waiting';
 
+-- The number of rows of each import by outcome (decision 0095). `open`: rows that the import has claimed and that have no
+-- outcome of their own; `sent`: those of them that are in created chunks. Rows of 0 stay.
+create table import_counts (
+  import  integer not null,
+  outcome text not null,
+  rows    bigint not null,
+  primary key (import, outcome)
+);
+
+create function count_import_rows() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into import_counts as c (import, outcome, rows)
+      select n.import, coalesce(n.outcome, 'open'), count(*) from new_rows n group by 1, 2 order by 1, 2
+      on conflict (import, outcome) do update set rows = c.rows + excluded.rows;
+  elsif tg_op = 'UPDATE' then
+    insert into import_counts as c (import, outcome, rows)
+      select d.import, d.outcome, sum(d.n) from (
+        select n.import, coalesce(n.outcome, 'open') as outcome, 1 as n from new_rows n
+        union all select o.import, coalesce(o.outcome, 'open'), -1 from old_rows o) d
+      group by 1, 2 having sum(d.n) <> 0 order by 1, 2
+      on conflict (import, outcome) do update set rows = c.rows + excluded.rows;
+  else
+    insert into import_counts as c (import, outcome, rows)
+      select o.import, coalesce(o.outcome, 'open'), -count(*) from old_rows o group by 1, 2 order by 1, 2
+      on conflict (import, outcome) do update set rows = c.rows + excluded.rows;
+  end if;
+  return null;
+end $$;
+
+create trigger registrants_are_counted_in after insert on registrants
+  referencing new table as new_rows for each statement execute function count_import_rows();
+create trigger registrants_are_counted_again after update on registrants
+  referencing old table as old_rows new table as new_rows for each statement execute function count_import_rows();
+create trigger registrants_are_counted_out after delete on registrants
+  referencing old table as old_rows for each statement execute function count_import_rows();
+create trigger import_rows_are_counted_in after insert on import_rows
+  referencing new table as new_rows for each statement execute function count_import_rows();
+create trigger import_rows_are_counted_again after update on import_rows
+  referencing old table as old_rows new table as new_rows for each statement execute function count_import_rows();
+create trigger import_rows_are_counted_out after delete on import_rows
+  referencing old table as old_rows for each statement execute function count_import_rows();
+
+create function count_sent_rows() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into import_counts as c (import, outcome, rows)
+      select n.import, 'sent', sum(n.row_count) from new_rows n where n.state = 'created' group by 1 order by 1
+      on conflict (import, outcome) do update set rows = c.rows + excluded.rows;
+  elsif tg_op = 'UPDATE' then
+    insert into import_counts as c (import, outcome, rows)
+      select d.import, 'sent', sum(d.n) from (
+        select n.import, n.row_count as n from new_rows n where n.state = 'created'
+        union all select o.import, -o.row_count from old_rows o where o.state = 'created') d
+      group by 1 having sum(d.n) <> 0 order by 1
+      on conflict (import, outcome) do update set rows = c.rows + excluded.rows;
+  else
+    insert into import_counts as c (import, outcome, rows)
+      select o.import, 'sent', -sum(o.row_count) from old_rows o where o.state = 'created' group by 1 order by 1
+      on conflict (import, outcome) do update set rows = c.rows + excluded.rows;
+  end if;
+  return null;
+end $$;
+
+create trigger chunks_are_counted_in after insert on import_chunks
+  referencing new table as new_rows for each statement execute function count_sent_rows();
+create trigger chunks_are_counted_again after update on import_chunks
+  referencing old table as old_rows new table as new_rows for each statement execute function count_sent_rows();
+create trigger chunks_are_counted_out after delete on import_chunks
+  referencing old table as old_rows for each statement execute function count_sent_rows();
+
 -- A workspace's mappings from the columns of a file to fields, saved under a name for later events.
 create table import_mappings (
   workspace text not null,

@@ -26,6 +26,7 @@ const owners = {
   forgotten_codes: 'people/erasure',
   holds: 'reading/holds',
   import_chunks: 'ledger/imports',
+  import_counts: 'ledger/kept-counts', // and triggers of the tables registrants, import_rows and import_chunks
   import_mappings: 'importing/desk/open-registrants',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
