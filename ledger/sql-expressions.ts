@@ -90,6 +90,14 @@ export async function useIndexOrder(tx: Queryable): Promise<void> {
   await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`);
 }
 
+/**
+ * Makes the planner find rows by indexes for the rest of the transaction, also if it expects more rows than there are.
+ * Without statistics, it considers a scan of the whole table cheaper than an index that finds one row.
+ */
+export async function useIndexes(tx: Queryable): Promise<void> {
+  await tx.query(`select set_config('enable_seqscan', 'off', true)`);
+}
+
 /** SQL expression for the number of deliveries of a lane that are not settled, which the store keeps. */
 export function openCount(sinkId: string, ref: string): string {
   return `(select coalesce(sum(o.changes), 0)::int from delivery_counts o where o.sink_id = ${sinkId} and o.ref = ${ref}

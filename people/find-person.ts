@@ -1,6 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { useIndexes } from '../ledger/sql-expressions.js';
 
 /** The name of a person in a request: the id of an attendee, an attendee code, or an e-mail address. */
 export interface PersonName {
@@ -47,10 +48,14 @@ interface FoundRow extends Pick<PersonPlace, 'ref' | 'workspace' | 'pigeonholeId
  */
 export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
   const places = new Map<number, MutablePlace>();
-  if (name.by === 'id') await addAttendee(ledger, name, places);
-  else await addHolders(ledger, name, places);
-  if (name.by === 'code') await addByHash(ledger, name, places);
-  await addByCodes(ledger, places);
+  await ledger.db.transaction(async (tx) => {
+    await useIndexes(tx);
+    const search = { tx, hash: ledger.hash };
+    if (name.by === 'id') await addAttendee(search, name, places);
+    else await addHolders(search, name, places);
+    if (name.by === 'code') await addByHash(search, name, places);
+    await addByCodes(search, places);
+  });
   return [...places.values()].map(({ attendeeIds, codes, ...place }) => ({
     ...place,
     attendeeIds: [...attendeeIds],
@@ -65,12 +70,18 @@ interface MutablePlace extends Omit<PersonPlace, 'attendeeIds' | 'codes'> {
 
 type Places = Map<number, MutablePlace>;
 
+/** The transaction of a search. */
+interface Search {
+  readonly tx: Queryable;
+  readonly hash: Ledger['hash'];
+}
+
 /**
  * Adds an attendee. If the record was deleted in the service, their code is in its last revision. If the record has
  * expired, only the hash of their code is left, which the rows of imports have as well.
  */
-async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
-  const rows = await ledger.db.query<FoundRow>(
+async function addAttendee({ tx }: Search, { text, workspace }: PersonName, places: Places): Promise<void> {
+  const rows = await tx.query<FoundRow>(
     `with own as (
        select p.ref, p.workspace, p.pigeonhole_id, i.key, i.payload
        from pigeonholes p cross join lateral (
@@ -98,9 +109,9 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
  * these records. A hash may also be of an earlier revision that is no longer stored, so this process compares the fields
  * of the records found.
  */
-async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
-  const hash = name.by === 'code' ? ledger.hash.attendeeCode(name.text) : ledger.hash.address(name.text);
-  const rows = await ledger.db.query<FoundRow>(
+async function addHolders({ tx, hash }: Search, name: PersonName, places: Places): Promise<void> {
+  const named = name.by === 'code' ? hash.attendeeCode(name.text) : hash.address(name.text);
+  const rows = await tx.query<FoundRow>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", f.text, f.key
      from (
        select i.ref, r.text, i.key from (select ref, key, payload from items where names @> array[$1::bytea] offset 0) i
@@ -116,7 +127,7 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
        where r.names @> array[$1::bytea]
      ) f join pigeonholes p on p.ref = f.ref
      where $2::text is null or p.workspace = $2`,
-    [hash, name.workspace],
+    [named, name.workspace],
   );
   for (const row of rows) {
     const fields = JSON.parse(row.text) as Fields;
@@ -127,16 +138,14 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
 /**
  * Adds people by the hash of their code, since retention may have removed their profiles. Excludes forgotten codes.
  */
-async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
-  const rows = await ledger.db.query<FoundRow>(
+async function addByHash({ tx, hash }: Search, { text, workspace }: PersonName, places: Places): Promise<void> {
+  const rows = await tx.query<FoundRow>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", '{}' as text, null as key from pigeonholes p
      where ($2::text is null or p.workspace = $2)
        and not exists (select 1 from forgotten_codes f where f.ref = p.ref and f.code_hash = $1) and (
        exists (select 1 from registrants r where r.ref = p.ref and r.code_hash = $1)
-       or exists (select 1 from sign_ins s where s.ref = p.ref and s.code_hash = $1)
-       or exists (select 1 from import_rows w join imports i on i.number = w.import
-         where i.ref = p.ref and w.code_hash = $1 and w.profile::text <> '{}'))`,
-    [ledger.hash.attendeeCode(text), workspace],
+       or exists (select 1 from sign_ins s where s.ref = p.ref and s.code_hash = $1))`,
+    [hash.attendeeCode(text), workspace],
   );
   for (const row of rows) placeOf(places, row).codes.add(text);
 }
@@ -168,11 +177,11 @@ function placeOf(places: Places, { ref, workspace, pigeonholeId }: FoundRow): Mu
  * Adds attendees of the same pigeonhole who have one of the codes found so far, including attendees for whom only the
  * hash of the code is stored.
  */
-async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
+async function addByCodes({ tx, hash }: Search, places: Places): Promise<void> {
   for (const { ref, attendeeIds, codes } of places.values()) {
     if (codes.size === 0) continue;
-    const hashes = [...codes].map((code) => ledger.hash.attendeeCode(code));
-    const rows = await ledger.db.query<{ key: string; text: string }>(
+    const hashes = [...codes].map((code) => hash.attendeeCode(code));
+    const rows = await tx.query<{ key: string; text: string }>(
       `select distinct i.key, i.payload::text as text from unnest($2::bytea[]) as n (name)
          cross join lateral (select ref, key, payload from items where names @> array[n.name] offset 0) i
        where i.ref = $1 and i.payload is not null`,
@@ -182,7 +191,7 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
       const { attendeeCode } = JSON.parse(text) as Fields;
       if (typeof attendeeCode === 'string' && codes.has(attendeeCode)) attendeeIds.add(Number(key));
     }
-    const signedIn = await ledger.db.query<{ attendeeId: number }>(
+    const signedIn = await tx.query<{ attendeeId: number }>(
       'select attendee_id as "attendeeId" from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
       [ref, hashes],
     );
