@@ -207,9 +207,10 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     const { name } = c.req.valid('param');
     known(c, name);
     const workspace = workspaceOf(c);
-    const { status } = await readPresent(sources, workspace);
-    const withBacklog = !isObserving(status.sinks.find((sink) => sink.name === name)!);
-    const counts = await outcomeCounts(ledger, { sink: name, workspace, withBacklog, sentBy: sources.config });
+    const { status, lanes } = await readPresent(sources, workspace);
+    const isObserved = isObserving(status.sinks.find((sink) => sink.name === name)!);
+    const behind = isObserved ? [] : lanes.filter(({ sink }) => sink === name);
+    const counts = await outcomeCounts(ledger, { sink: name, workspace, behind, sentBy: sources.config });
     const outcomes = counts.map(({ state, reason, ...row }) => ({
       ...row,
       state: state as z.infer<typeof outcomeSchema>['state'],

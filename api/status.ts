@@ -7,7 +7,7 @@ import { answers, jsonBody, needs } from './route-parts.js';
 import { type StatusSources, readStatus, own, configOf, readSnapshot } from '../operations/read-status.js';
 import { requireEveryWorkspace, workspaceOf } from './scope.js';
 import { recount } from '../ledger/kept-counts.js';
-import type { LaneState } from '../delivering/read-lanes.js';
+import type { UnsettledLane } from '../delivering/read-lanes.js';
 import type { MinuteOfChanges } from '../reading/progress.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import type { Config } from '../config/config.js';
@@ -22,7 +22,7 @@ export interface Present {
   readonly config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>;
   readonly status: Status;
   /** Lanes that still receive changes. */
-  readonly lanes: readonly LaneState[];
+  readonly lanes: readonly UnsettledLane[];
   /** The known pigeonholes, with the syncs that read them. */
   readonly places: readonly NamedPigeonhole[];
 }

@@ -48,34 +48,41 @@ describe.each(kinds)('the changes after a watermark, on %s', (kind) => {
         lane({ sinkId: 4, newest: 10, watermark: 8, lists: '' }),
       ),
     ).toEqual([
-      { behind: 3, since: at(3) },
-      { behind: 6, since: at(5) },
-      { behind: 0, since: null },
-      { behind: 2, since: at(9) },
+      { behind: 3, byList: new Map([['votes', 3]]), since: at(3) },
+      {
+        behind: 6,
+        byList: new Map([
+          ['votes', 2],
+          ['questions', 4],
+        ]),
+        since: at(5),
+      },
+      { behind: 0, byList: new Map(), since: null },
+      { behind: 2, byList: new Map([['', 2]]), since: at(9) },
     ]);
   });
 
   it('are read only once while the watermark stays', async () => {
     await append(1, 10);
     await of(lane({ newest: 10 }));
-    expect(await of(lane({ newest: 10 }))).toEqual([{ behind: 3, since: at(3) }]);
+    expect(await of(lane({ newest: 10 }))).toMatchObject([{ behind: 3, since: at(3) }]);
     expect(statements).toBe(1);
     await append(11, 12);
     await db.query('delete from changes where sequence <= 10'); // what was counted is not read again
-    expect(await of(lane({ newest: 12 }))).toEqual([{ behind: 4, since: at(3) }]);
-    expect(await of(lane({ newest: 12, watermark: 11 }))).toEqual([{ behind: 1, since: at(12) }]);
+    expect(await of(lane({ newest: 12 }))).toEqual([{ behind: 4, byList: new Map([['votes', 4]]), since: at(3) }]);
+    expect(await of(lane({ newest: 12, watermark: 11 }))).toMatchObject([{ behind: 1, since: at(12) }]);
   });
 
   it('are read again if the sink accepts other lists', async () => {
     await append(1, 10);
     await of(lane({ newest: 10 }));
-    expect(await of(lane({ newest: 10, lists: 'questions' }))).toEqual([{ behind: 7, since: at(1) }]);
+    expect(await of(lane({ newest: 10, lists: 'questions' }))).toMatchObject([{ behind: 7, since: at(1) }]);
   });
 
   it('are not counted by list if there are too many, but the first is found', async () => {
     await append(1, 6000);
-    expect(await of(lane({ newest: 6000 }))).toEqual([{ behind: 6000, since: at(3) }]);
-    expect(await of(lane({ newest: 6000, lists: 'answers' }))).toEqual([{ behind: 6000, since: at(5001) }]);
+    expect(await of(lane({ newest: 6000 }))).toEqual([{ behind: 6000, byList: new Map([['', 6000]]), since: at(3) }]);
+    expect(await of(lane({ newest: 6000, lists: 'answers' }))).toMatchObject([{ behind: 6000, since: at(5001) }]);
   });
 
   it('are counted for as many lanes as one call may read, the shortest first, and later for the others', async () => {

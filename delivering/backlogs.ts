@@ -1,3 +1,5 @@
+import { groupBy } from '../base/grouping.js';
+import { sumOf } from '../base/words.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { maxCountedBehind } from '../ledger/sql-expressions.js';
 
@@ -16,6 +18,8 @@ export interface BehindLane {
 export interface Backlog {
   /** Number of changes of lists that the sink accepts; of all lists if there are too many to count. */
   readonly behind: number;
+  /** The same number by list. Empty name: changes that are not counted by list. */
+  readonly byList: ReadonlyMap<string, number>;
   /** Time at which the oldest of them was found; null: there is none. */
   readonly since: Date | null;
 }
@@ -23,7 +27,7 @@ export interface Backlog {
 /** Knowledge about the changes after `watermark`, up to `upTo`. */
 interface Known extends Pick<BehindLane, 'watermark' | 'lists'> {
   readonly upTo: number;
-  readonly behind: number;
+  readonly byList: ReadonlyMap<string, number>;
   readonly since: Date | null;
 }
 
@@ -53,26 +57,38 @@ export class Backlogs {
       }),
     );
     const known = lanes.map((lane, index): Known => {
-      const { upTo, behind, since, ...position } = before[index]!;
+      const { upTo, byList, since, ...position } = before[index]!;
       const more = found.get(index);
       const isCounted = counted.has(index);
       return {
         ...position,
         upTo: isCounted ? lane.newest : upTo,
-        behind: behind + (isCounted ? (more?.behind ?? 0) : 0),
+        byList: isCounted && more !== undefined ? added(byList, more.byList) : byList,
         since: since ?? more?.since ?? null,
       };
     });
     this.#known = new Map(lanes.map((lane, index) => [keyOf(lane), known[index]!]));
-    return known.map(({ upTo, behind, since }, index) => ({ behind: behind + lanes[index]!.newest - upTo, since }));
+    return known.map(({ upTo, byList, since }, index) => {
+      const { newest, lists } = lanes[index]!;
+      const uncounted = newest - upTo;
+      const counts = uncounted === 0 ? byList : added(byList, new Map([['', uncounted]]));
+      const behind = sumOf(Object.fromEntries(counts));
+      return { behind, byList: lists === '' && behind > 0 ? new Map([['', behind]]) : counts, since };
+    });
   }
 
   #before(lane: BehindLane): Known {
     const { watermark, lists } = lane;
     const known = this.#known.get(keyOf(lane));
     if (known !== undefined && known.watermark === watermark && known.lists === lists) return known;
-    return { watermark, lists, upTo: watermark, behind: 0, since: null };
+    return { watermark, lists, upTo: watermark, byList: new Map(), since: null };
   }
+}
+
+function added(counts: ReadonlyMap<string, number>, more: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const sums = new Map(counts);
+  for (const [list, changes] of more) sums.set(list, (sums.get(list) ?? 0) + changes);
+  return sums;
 }
 
 function keyOf({ sinkId, ref }: BehindLane): string {
@@ -110,21 +126,21 @@ interface Range {
 async function readRanges(
   ledger: Ledger,
   ranges: readonly Range[],
-): Promise<ReadonlyMap<number, { readonly behind: number; readonly since: Date | null }>> {
+): Promise<ReadonlyMap<number, Omit<Backlog, 'behind'>>> {
   if (ranges.length === 0) return new Map();
-  const rows = await ledger.db.query<{ index: number; behind: number; since: Date | null }>(
+  const rows = await ledger.db.query<{ index: number; list: string | null; behind: number; since: Date | null }>(
     // `materialized`, so that the lists of a lane are split only once.
     `with n as materialized (
        select index, ref, after, up_to, counts, lists = '' as is_all, string_to_array(lists, ' ') as lists
        from unnest($1::int4[], $2::int4[], $3::int8[], $4::int8[], $5::text[], $6::boolean[])
          as n (index, ref, after, up_to, lists, counts))
-     select n.index, counted.behind, case when n.counts then counted.since else coalesce(
+     select n.index, counted.list, coalesce(counted.behind, 0) as behind, case when n.counts then counted.since else coalesce(
          (select c.found_at from changes c where c.ref = n.ref and c.sequence > n.after and c.sequence <= n.up_to
             and (n.is_all or c.list = any(n.lists)) order by c.sequence limit 1),
          (select c.found_at from changes c where c.ref = n.ref and c.sequence = n.up_to + 1)) end as since
-     from n cross join lateral (select count(*)::int as behind, min(c.found_at) as since from changes c
+     from n left join lateral (select c.list, count(*)::int as behind, min(c.found_at) as since from changes c
          where n.counts and c.ref = n.ref and c.sequence > n.after and c.sequence <= n.up_to
-           and (n.is_all or c.list = any(n.lists))) counted`,
+           and (n.is_all or c.list = any(n.lists)) group by c.list) counted on true`,
     [
       ranges.map(({ index }) => index),
       ranges.map(({ lane }) => lane.ref),
@@ -134,5 +150,16 @@ async function readRanges(
       ranges.map(({ counts }) => counts),
     ],
   );
-  return new Map(rows.map(({ index, behind, since }) => [index, { behind, since }]));
+  return new Map(
+    [...groupBy(rows, ({ index }) => index)].map(([index, own]) => [
+      index,
+      {
+        byList: new Map(own.flatMap(({ list, behind }) => (list === null ? [] : [[list, behind] as const]))),
+        since: own.reduce<Date | null>(
+          (first, { since }) => (first === null || (since ?? first) < first ? since : first),
+          null,
+        ),
+      },
+    ]),
+  );
 }

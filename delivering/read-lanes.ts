@@ -1,7 +1,8 @@
+import { groupBy } from '../base/grouping.js';
 import { ourSentence } from '../ledger/kept-answer.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { behindCount, byOrder, maxCountedBehind, oldestOpen, openCount } from '../ledger/sql-expressions.js';
+import { behindCount, byOrder, oldestOpen, openCount } from '../ledger/sql-expressions.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { Backlogs, BehindLane } from './backlogs.js';
 import { isSent, sentByValue } from './lane-plans.js';
@@ -42,11 +43,17 @@ export interface LaneState {
   readonly retryAt: Date | null;
 }
 
+/** A lane on which something is left to do or fails. */
+export interface UnsettledLane extends LaneState {
+  /** `behind` by list. Empty name: changes that are not counted by list. */
+  readonly behindByList: ReadonlyMap<string, number>;
+}
+
 /**
  * Returns the lanes on which something is left to do or fails, of all sinks that are not archived, without
  * `waitsFor` (`readWaitsFor`). Costs the same for any number of deliveries: the store keeps the number of open ones.
  */
-export async function unsettledLanes(ledger: Ledger, backlogs: Backlogs): Promise<LaneState[]> {
+export async function unsettledLanes(ledger: Ledger, backlogs: Backlogs): Promise<UnsettledLane[]> {
   type Row = Omit<LaneState, 'behind' | 'undeliveredSince' | 'waitsSince' | 'waitsFor'> &
     BehindLane & { readonly openSince: Date | null; readonly isFilling: boolean; readonly progressAt: Date | null };
   const rows = await ledger.db.query<Row>(
@@ -68,13 +75,13 @@ export async function unsettledLanes(ledger: Ledger, backlogs: Backlogs): Promis
   );
   const found = await backlogs.of(ledger, rows);
   return rows.map(({ sinkId: _, ref: __, lists: ___, openSince, isFilling, progressAt, ...lane }, index) => {
-    const { behind, since } = found[index]!;
+    const { behind, byList: behindByList, since } = found[index]!;
     const undeliveredSince = earliest(openSince, since);
     const waitsSince =
       undeliveredSince === null || !isFilling
         ? undeliveredSince
         : latest(undeliveredSince, lane.failingSince ?? progressAt);
-    return { ...lane, behind, undeliveredSince, waitsSince, waitsFor: null };
+    return { ...lane, behind, behindByList, undeliveredSince, waitsSince, waitsFor: null };
   });
 }
 
@@ -173,45 +180,47 @@ export interface OutcomeCount {
 }
 
 /**
- * Counts a sink's unsettled, withheld and dead deliveries by list, state and reason; largest count first.
- * @param withBacklog whether changes after the watermark count as waiting, so that the sum of what is unsettled is the
- *   sink's backlog
- * @param sentBy counts only lanes to which this configuration still sends; undefined: all
+ * Returns a sink's unsettled, withheld and dead deliveries by list, state and reason; largest count first. Reads only
+ * counts that the store keeps.
+ * @param options.behind the sink's lanes whose changes after the watermark count as waiting, so that the sum of what is
+ *   unsettled is the sink's backlog
+ * @param options.sentBy counts only lanes to which this configuration still sends; undefined: all
  */
 export async function outcomeCounts(
   ledger: Ledger,
   {
     sink,
     workspace,
-    withBacklog,
+    behind,
     sentBy,
   }: {
     readonly sink: string;
     readonly workspace: string | null;
-    readonly withBacklog: boolean;
+    readonly behind: readonly Pick<UnsettledLane, 'behindByList'>[];
     readonly sentBy?: Pick<Config, 'syncs'>;
   },
 ): Promise<OutcomeCount[]> {
-  return await ledger.db.query<OutcomeCount>(
-    `with behind_lanes as materialized (
-       select l.ref, l.watermark, l.lists, p.next_sequence - 1 - l.watermark as n
-       from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.ref = l.ref where s.name = $1 and $4),
-     behind as (
-       select b.ref, c.list, 'waiting' as state, null::text as reason, count(*) as n
-       from behind_lanes b join changes c on c.ref = b.ref and c.sequence > b.watermark
-         and c.sequence <= b.watermark + ${maxCountedBehind} and c.list = any(string_to_array(b.lists, ' '))
-       where b.lists <> '' and b.n <= ${maxCountedBehind} group by 1, 2
-       union all
-       select ref, '', 'waiting', null, n from behind_lanes where lists = '' or n > ${maxCountedBehind})
-     select c.list, c.state, c.reason, sum(c.n)::int as changes
-     from (select * from behind where n > 0
-         union all select c.ref, c.list, c.state, case when c.state in ('withheld', 'dead') then c.reason end, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
-           where s.name = $1 and c.state not in ('delivered', 'superseded') and c.changes > 0) c (ref, list, state, reason, n)
-       join pigeonholes p on p.ref = c.ref
-     where ($2::text is null or p.workspace = $2) and ${isSent('(select id from sinks where name = $1), c.ref', '$3')}
-     group by 1, 2, 3 order by changes desc, 1, 2, 3`,
-    [sink, workspace, sentByValue(sentBy), withBacklog],
+  const kept = await ledger.db.query<OutcomeCount>(
+    `select c.list, c.state, nullif(c.reason, '') as reason, sum(c.changes)::int as changes
+     from sinks s join delivery_counts c on c.sink_id = s.id join pigeonholes p on p.ref = c.ref
+     where s.name = $1 and c.state not in ('delivered', 'superseded') and c.changes > 0
+       and ($2::text is null or p.workspace = $2) and ${isSent('s.id, c.ref', '$3')}
+     group by 1, 2, 3`,
+    [sink, workspace, sentByValue(sentBy)],
   );
+  const waiting = behind.flatMap(({ behindByList }) =>
+    [...behindByList].map(([list, changes]) => ({ list, state: 'waiting', reason: null, changes })),
+  );
+  const groups = groupBy([...kept, ...waiting], ({ list, state, reason }) => JSON.stringify([list, state, reason]));
+  return [...groups.values()]
+    .map((own) => ({ ...own[0]!, changes: own.reduce((sum, { changes }) => sum + changes, 0) }))
+    .filter(({ changes }) => changes > 0)
+    .toSorted((a, b) => b.changes - a.changes || byName(a, b));
+}
+
+function byName(a: OutcomeCount, b: OutcomeCount): number {
+  const [one, other] = [a, b].map(({ list, state, reason }) => JSON.stringify([list, state, reason]));
+  return one! < other! ? -1 : 1;
 }
 
 /** The delivery of one change to one sink. */

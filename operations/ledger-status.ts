@@ -3,7 +3,7 @@ import { WorkSlices } from '../base/work-slices.js';
 import type { Config } from '../config/config.js';
 import type { Backlogs } from '../delivering/backlogs.js';
 import { isSent, sentByValue } from '../delivering/lane-plans.js';
-import { type LaneState, readWaitsFor, unsettledLanes } from '../delivering/read-lanes.js';
+import { type UnsettledLane, readWaitsFor, unsettledLanes } from '../delivering/read-lanes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
@@ -21,7 +21,7 @@ export interface LedgerStatus {
   readonly sinks: readonly SinkTotals[];
   readonly outcomes: readonly SinkOutcome[];
   /** Lanes on which something is left to do or fails. */
-  readonly lanes: readonly LaneState[];
+  readonly lanes: readonly UnsettledLane[];
 }
 
 /** The lanes of a sink in one workspace, added up. */
@@ -163,9 +163,9 @@ export async function ledgerFacts(
 }
 
 /** Adds `waitsFor` to the lane of each sink in each workspace that has waited longest. Problems name no other. */
-async function withWaitsFor(ledger: Ledger, lanes: readonly LaneState[]): Promise<LaneState[]> {
+async function withWaitsFor(ledger: Ledger, lanes: readonly UnsettledLane[]): Promise<UnsettledLane[]> {
   const longest = [...groupBy(lanes, ({ sink, workspace }) => `${sink} ${workspace}`).values()].flatMap((own) =>
-    own.reduce<LaneState[]>((oldest, lane) => {
+    own.reduce<UnsettledLane[]>((oldest, lane) => {
       if (lane.waitsSince === null || lane.open === 0) return oldest;
       const order = oldest.length === 0 ? -1 : lane.waitsSince.getTime() - oldest[0]!.waitsSince!.getTime();
       return order < 0 ? [lane] : order === 0 && oldest.length < maxEqual ? [...oldest, lane] : oldest;

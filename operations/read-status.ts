@@ -3,7 +3,7 @@ import { groupBy } from '../base/grouping.js';
 import type { ReadingWait } from '../base/reading-words.js';
 import { WorkSlices } from '../base/work-slices.js';
 import type { Config } from '../config/config.js';
-import type { LaneState } from '../delivering/read-lanes.js';
+import type { UnsettledLane } from '../delivering/read-lanes.js';
 import { openReplays } from '../delivering/replays.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -63,7 +63,7 @@ export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sin
 export interface StatusSnapshot {
   readonly status: Status;
   /** Lanes on which something is left to do or fails. */
-  readonly lanes: readonly LaneState[];
+  readonly lanes: readonly UnsettledLane[];
   readonly places: readonly NamedPigeonhole[];
   readonly sweeps: readonly SweepState[];
   readonly now: Date;

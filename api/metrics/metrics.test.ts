@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { namedMetrics } from '../../test/kit/named-metrics.js';
-import type { LaneState } from '../../delivering/read-lanes.js';
+import type { UnsettledLane } from '../../delivering/read-lanes.js';
 import type { Status } from '../../operations/status-view.js';
 import { formatFigures, type LedgerFacts, ledgerFigures } from './ledger-figures.js';
 import { ProcessMeters } from './serve-metrics.js';
@@ -10,13 +10,14 @@ import { ProcessMeters } from './serve-metrics.js';
 const now = new Date('2026-11-21T10:00:00Z');
 const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
 
-const lane: LaneState = {
+const lane: UnsettledLane = {
   sink: 'hooks',
   workspace: 'acme',
   pigeonholeId: 101,
   watermark: 90,
   newest: 100,
   behind: 10,
+  behindByList: new Map(),
   open: 2,
   delivered: 88,
   deliveredAt: null,

@@ -149,9 +149,10 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await scene.settle();
     expect(await sinkNow()).toMatchObject({ delivered: first.delivered + 4, withheld: { 'no-match': 1 }, dead: {} });
     expect(
-      (await outcomeCounts(scene.ledger, { sink: 'crm', workspace: null, withBacklog: false })).map(
-        ({ state, changes }) => [state, changes],
-      ),
+      (await outcomeCounts(scene.ledger, { sink: 'crm', workspace: null, behind: [] })).map(({ state, changes }) => [
+        state,
+        changes,
+      ]),
     ).toEqual([['withheld', 1]]);
     const counted = (await statusOf(scene, { withCounts: true })).counts!.deliveries.filter(
       ({ list }) => list === 'attendees',
