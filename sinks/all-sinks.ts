@@ -1,4 +1,5 @@
 import { canvasSinkType } from './canvas/canvas.js';
+import { dynamicsSinkType } from './dynamics/dynamics.js';
 import { fileSinkType } from './file/file.js';
 import { httpSinkType } from './http/http.js';
 import { hubspotSinkType } from './hubspot/hubspot.js';
@@ -17,6 +18,7 @@ import type { SinkType } from './sink.js';
 export const allSinks: ReadonlyMap<string, SinkType> = new Map(
   [
     canvasSinkType,
+    dynamicsSinkType,
     fileSinkType,
     httpSinkType,
     hubspotSinkType,

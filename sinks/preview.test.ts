@@ -124,6 +124,31 @@ const sinks: readonly (readonly [type: string, keys: object, calls: readonly str
     ],
   ],
   [
+    'dynamics',
+    {
+      baseUrl: 'https://crm.example.com/api/data/v9.2',
+      tokenUrl: 'https://login.example.com/token',
+      clientId: 'app',
+      clientSecret: secret(),
+      records: [
+        {
+          from: 'attendees',
+          object: 'contacts',
+          match: ['emailaddress1'],
+          properties: { emailaddress1: own, lastname: 'item.name' },
+        },
+      ],
+    },
+    [
+      "GET https://crm.example.com/api/data/v9.2/contacts?$select=contactid,createdon,modifiedon,_masterid_value&$orderby=createdon&$filter=emailaddress1%20eq%20'zoe.quill%40example.org'",
+      'PATCH https://crm.example.com/api/data/v9.2/contacts(0086fd73-5dd0-8c14-8292-a32a7f2a423c)',
+    ],
+    [
+      'GET https://crm.example.com/api/data/v9.(value)/contacts?(value)=(value)&(value)=(value)&(value)=(value)',
+      'PATCH https://crm.example.com/api/data/v9.(value)/(value)',
+    ],
+  ],
+  [
     'slack',
     {
       token: secret(),

@@ -5,7 +5,7 @@ import { mayReachPrivate, type NetworkKeys, plainHttpProblem } from '../network/
 import type { Grant } from '../rest/grants.js';
 import { type authTypes, type Method, type Preset, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
 import { bigquery, segment, teams } from './presets/events.js';
-import { airtable, dynamics, marketo, moodle, pipedrive } from './presets/records.js';
+import { airtable, marketo, moodle, pipedrive } from './presets/records.js';
 
 /**
  * The keys of an `http` sink in pigeonpost.yaml, without those that all sinks share. They are merged with the preset
@@ -30,7 +30,7 @@ export type AcceptRule = NonNullable<UserKeys['accept']>[number];
 
 /** All presets, by the value of the key `preset`. */
 export const allPresets: ReadonlyMap<string, Preset> = new Map(
-  Object.entries({ airtable, bigquery, dynamics, marketo, moodle, pipedrive, segment, teams }),
+  Object.entries({ airtable, bigquery, marketo, moodle, pipedrive, segment, teams }),
 );
 
 const defaultMaxBytes = 1024 * 1024;

@@ -11,7 +11,7 @@ import type { CheckLine, Fields, Outcome, Planned, Sink, Subject } from '../sink
 
 /** The configuration in a preset's guide as a user copies it, with the addresses and variables of a test. */
 export interface Guide {
-  /** The file in docs/sinks/http, without its ending. */
+  /** The file, without its ending, from docs/sinks/http. */
   readonly page: string;
   /** Replacements in the text, such as the stand-in's address for the vendor's. */
   readonly replace?: Readonly<Record<string, string>>;

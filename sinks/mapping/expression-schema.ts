@@ -30,7 +30,7 @@ export function expression(): z.ZodType<Expression, string> {
 export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
 
 /** A property of a vendor's record: its expression and its write policy. */
-interface WrittenValue {
+export interface WrittenValue {
   readonly value: Expression;
   readonly write: WritePolicy;
   /** True if the mapping states the policy. The value by which a record was found is replaced only then. */

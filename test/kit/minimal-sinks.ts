@@ -30,6 +30,17 @@ export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
     },
     addressKeys: ['baseUrl'],
   },
+  dynamics: {
+    keys: {
+      ...client,
+      baseUrl: 'https://receiver.example',
+      tokenUrl: 'https://receiver.example/token',
+      records: [
+        { from: 'registrants', object: 'contacts', match: ['emailaddress1'], properties: { emailaddress1: 'email' } },
+      ],
+    },
+    addressKeys: ['baseUrl', 'tokenUrl'],
+  },
   http: {
     keys: { records: [{ from: 'registrants', create: {} }] },
     addressKeys: ['baseUrl', 'auth.tokenUrl'],

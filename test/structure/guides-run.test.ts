@@ -21,6 +21,7 @@ const runBy: Readonly<Record<string, readonly string[]>> = {
   ],
   'sinks.md': ['test/structure/hubspot-recipes.test.ts'],
   'sinks/canvas.md': ['test/scenarios/lms-recipes.test.ts'],
+  'sinks/dynamics.md': ['sinks/dynamics/dynamics.test.ts'],
   'sinks/http.md': ['sinks/http/guide.test.ts'],
   'sinks/hubspot.md': ['test/structure/hubspot-recipes.test.ts'],
   'sinks/s3.md': ['test/structure/s3-recipes.test.ts'],

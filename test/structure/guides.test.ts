@@ -89,6 +89,7 @@ describe('the guides', () => {
     );
     expect([...new Set(types.map(String))].toSorted()).toEqual([
       'canvas',
+      'dynamics',
       'file',
       'http',
       'hubspot',
