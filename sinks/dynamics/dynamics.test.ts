@@ -146,6 +146,17 @@ describe('a later revision', () => {
   });
 });
 
+it('a merged row is not written, even if every column is always overwritten', async () => {
+  const sink = sinkWith({ properties: { emailaddress1: 'item.Email', lastname: 'item.last', jobtitle: 'item.job' } });
+  const [first] = await deliver(sink, attendee(ada));
+  const { id } = (first!.object as { contacts: { id: string } }).contacts;
+  const master = double.add({ lastname: 'Lovelace', emailaddress1: 'ada@example.com' });
+  double.merge(id, master.contactid);
+  await deliver(sink, attendee({ ...ada, job: 'Analyst' }, { object: first!.object! }));
+  expect(double.contacts.get(id)).toMatchObject({ jobtitle: 'Countess' });
+  expect(double.contacts.get(master.contactid)).toMatchObject({ jobtitle: 'Analyst' });
+});
+
 describe('a person who must be forgotten', () => {
   it('loses the values that the sink wrote, and no others', async () => {
     double.add({ lastname: 'Byron', emailaddress1: 'ada@example.com' });
@@ -182,7 +193,7 @@ describe('a person who must be forgotten', () => {
     ]);
     const manual = sinkWith({}, { onForget: 'manual' });
     expect(await manual.plan([gone(1, 'erased', object!)])).toMatchObject([
-      { kind: 'unplannable', detail: expect.stringContaining(id) },
+      { kind: 'unplannable', cause: 'forget-by-hand', detail: expect.stringContaining(id) },
     ]);
   });
 

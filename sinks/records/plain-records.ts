@@ -1,6 +1,6 @@
 import { chunksOf } from '../../base/grouping.js';
 import type { Outcome, Result } from '../sink.js';
-import { needsPresent, type PresentValues, type Value, type ValueRules, type ValueWrite } from './decide-values.js';
+import type { PresentValues, Value, ValueRules, ValueWrite } from './decide-values.js';
 import type { Exclusive } from './exclusive.js';
 import { findInOrder } from './find-in-order.js';
 import { type Clearing, type Forgetting, forgetRecords, type ForgetVendor } from './forget-records.js';
@@ -105,11 +105,13 @@ class PlainRecords implements RecordVendor<Search, Group<Search>> {
     this.rules = sending.calls.rules;
   }
 
-  /** A record that was merged into another one is lost: the search finds the other one by `match`. */
+  /**
+   * Reads all records, because one that was merged into another one may still accept writes. It is lost: the search finds
+   * the other one by `match`.
+   */
   async readKnown(jobs: readonly Search[]): Promise<void> {
-    const reading = jobs.filter(({ step }) => step.writes.some(needsPresent));
     await this.#read(
-      reading,
+      jobs,
       null,
       ({ id }) => id!,
       (search, [found]) => search.settle(found?.mergedInto === null ? found : undefined),

@@ -3,7 +3,7 @@ import type { ListName } from '../../base/list-names.js';
 import { emailAddress, happenedAtMs, isAnonymous, type NamedRecord } from '../mapping/crm-records.js';
 import { type Expression, mappingView, type MappingView, textValue } from '../mapping/expression.js';
 import type { WrittenValue } from '../mapping/expression-schema.js';
-import { FailedMapping } from '../mapping/mapping-error.js';
+import { MappingError } from '../mapping/mapping-error.js';
 import { type Fields, fieldsOf, forgetsPerson, type OnForget, type Planned, type Subject } from '../sink.js';
 import type { Value, ValueWrite } from './decide-values.js';
 import type { RecordOperation } from './record-task.js';
@@ -100,11 +100,8 @@ async function stepFor(
   if (forgetsPerson(subject.removal)) {
     if (known === null) return 'never-sent';
     if (onForget !== 'manual') return { kind: 'forget', ...of, known, how: onForget };
-    throw new FailedMapping(
-      path,
-      'forget-by-hand',
-      `cannot remove the person's data from ${object} ${known.id}: remove it by hand`,
-    );
+    const detail = `a person must be forgotten: remove their data from ${object} ${known.id} by hand ("onForget: manual")`;
+    throw new MappingError('forget-by-hand', detail);
   }
   if (subject.removal !== null || subject.change.data === null) return known === null ? 'never-sent' : 'kept';
   const view = mappingView(subject);
