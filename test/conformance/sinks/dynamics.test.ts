@@ -5,7 +5,7 @@ import { createDynamicsSink } from '../../../sinks/dynamics/dynamics.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
-import type { Subject } from '../../../sinks/sink.js';
+import type { Sink, Subject } from '../../../sinks/sink.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import type { StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
@@ -13,7 +13,10 @@ import { describeStateSink } from './state-sink-conformance.js';
 const secret = 'dynamics-secret';
 
 async function startDynamics(): Promise<StateDestination> {
-  const double = await startDynamicsDouble();
+  // The engine waits between two attempts. The sink does not log in for some seconds after a failed login.
+  let laterMs = 0;
+  const now = (): number => Date.now() + laterMs;
+  const double = await startDynamicsDouble({ now });
   const answer = (status: number, code: string, headers = {}) => ({
     kind: 'answer' as const,
     answer: { status, headers, json: { error: { code, message: `refused ${PERSONAL_DATA.join(' ')}` } } },
@@ -38,7 +41,14 @@ async function startDynamics(): Promise<StateDestination> {
           },
         ],
       });
-      return createDynamicsSink(config, environmentOf('crm'));
+      const sink: Sink = createDynamicsSink(config, environmentOf('crm', { now }));
+      return {
+        ...sink,
+        send: async (...given) => {
+          laterMs += 6_000;
+          return await sink.send(...given);
+        },
+      };
     },
     requests: () => double.requests.length,
     secrets: [secret],
