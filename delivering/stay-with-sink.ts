@@ -6,6 +6,8 @@ import { deliverToSink } from './deliver-to-sink.js';
 
 /** Maximum time between two cycles, in case a wake is lost. */
 const longestWaitMs = 5000;
+/** At the end of a process, calls in progress have this time to end by themselves. */
+const callsEndMs = 1000;
 
 /**
  * Delivers to a sink for about two minutes, and waits in the process between the cycles (decision 0088). A wake ends the
@@ -17,8 +19,18 @@ export async function stayWithSink(deps: Collaborators, sink: string, signal: Ab
   const alarm = new Alarm();
   const ring = (): void => alarm.ring();
   const stopListening = deps.wakes.listen(sinkWake(sink), ring);
-  const signals = [deps.stopping, signal];
-  for (const each of signals) each.addEventListener('abort', ring);
+  const cut = new AbortController();
+  let cutting: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    ring();
+    cutting = setTimeout(() => cut.abort(), callsEndMs);
+  };
+  const cancel = (): void => {
+    ring();
+    cut.abort();
+  };
+  deps.stopping.addEventListener('abort', stop);
+  signal.addEventListener('abort', cancel);
   let isOver = false;
   const timer = setTimeout(() => {
     isOver = true;
@@ -29,7 +41,7 @@ export async function stayWithSink(deps: Collaborators, sink: string, signal: Ab
       if (deps.stopping.aborted || signal.aborted) return { state: 'working', reason: 'stopping' };
       if (isOver) return { state: 'working', reason: 'time' };
       const { state, nextDueInMs } = await deps.tracer.span('deliver', { sink }, () =>
-        deliverToSink(deps, sink, signal),
+        deliverToSink(deps, sink, cut.signal),
       );
       if (state === 'finished') return { state, reason: 'removed' };
       deps.onCycle(`deliver ${sink}`, null);
@@ -37,7 +49,9 @@ export async function stayWithSink(deps: Collaborators, sink: string, signal: Ab
     }
   } finally {
     clearTimeout(timer);
+    clearTimeout(cutting);
     stopListening();
-    for (const each of signals) each.removeEventListener('abort', ring);
+    deps.stopping.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', cancel);
   }
 }

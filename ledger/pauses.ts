@@ -68,13 +68,12 @@ export async function resume(
   name: string,
   by: 'person' | 'cause',
 ): Promise<boolean> {
+  const where = 'from pauses where scope = $1 and name = $2 and paused_by = $3';
   return await ledger.db.transaction(async (tx) => {
-    const rows = await tx.query('delete from pauses where scope = $1 and name = $2 and paused_by = $3 returning name', [
-      scope,
-      name,
-      by,
-    ]);
-    if (rows.length > 0) await tellReaders(tx, { scope, name });
+    const paused = await tx.query(`select name ${where}`, [scope, name, by]);
+    if (paused.length === 0) return false;
+    await tellReaders(tx, { scope, name }); // locks the pigeonholes before the pause, as `pause` does
+    const rows = await tx.query(`delete ${where} returning name`, [scope, name, by]);
     return rows.length > 0;
   });
 }

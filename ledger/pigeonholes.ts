@@ -78,24 +78,35 @@ export async function addSelections(
   });
 }
 
+/** The service's report of a pigeonhole, apart from its lists. */
+export interface ReportedState {
+  readonly id: number;
+  readonly status: string | null;
+  /** The event's days and their time zone, in any form that differs if they do; null: the service's list does not show it. */
+  readonly days: string | null;
+}
+
 /**
- * Stores the status that the service reports for known pigeonholes. If the status of a pigeonhole changed, its streams
+ * Stores what the service reports of known pigeonholes. If the status or the days of a pigeonhole changed, its streams
  * become due immediately.
- * @returns the ids of the pigeonholes whose status changed
+ * @returns the ids of these pigeonholes
  */
-export async function saveStatuses(
+export async function saveStates(
   ledger: Ledger,
   workspace: string,
-  statuses: readonly { id: number; status: string | null }[],
+  states: readonly ReportedState[],
 ): Promise<number[]> {
   return await ledger.db.transaction(async (tx) => {
     const moved = await tx.query<{ ref: number; id: number }>(
-      `update pigeonholes p set status = n.status,
+      `with moved as materialized (
+         select p.ref, n.status, n.days from pigeonholes p
+           join unnest($2::int8[], $3::text[], $4::text[]) as n (id, status, days) on n.id = p.pigeonhole_id
+         where p.workspace = $1 and (p.status, p.days) is distinct from (n.status, n.days)
+         order by p.ref for no key update of p)
+       update pigeonholes p set status = n.status, days = n.days,
          ended_at = case when n.status = 'ended' then coalesce(p.ended_at, now()) end
-       from unnest($2::int8[], $3::text[]) as n (id, status)
-       where p.workspace = $1 and p.pigeonhole_id = n.id and p.status is distinct from n.status
-       returning p.ref, p.pigeonhole_id as id`,
-      [workspace, statuses.map(({ id }) => id), statuses.map(({ status }) => status)],
+       from moved n where p.ref = n.ref returning p.ref, p.pigeonhole_id as id`,
+      [workspace, states.map(({ id }) => id), states.map(({ status }) => status), states.map(({ days }) => days)],
     );
     if (moved.length > 0)
       await pollPlaces(
@@ -307,7 +318,7 @@ export async function startRehearsal(
   { forSeconds, by }: { readonly forSeconds: number; readonly by: string | null },
 ): Promise<void> {
   await ledger.db.query(
-    `update pigeonholes set rehearsal_until = clock_timestamp() + $2 * interval '1 second', rehearsal_by = $3,
+    `update pigeonholes set asked = asked + 1, rehearsal_until = clock_timestamp() + $2 * interval '1 second', rehearsal_by = $3,
        rehearsal_since = case when rehearsal_until > clock_timestamp() then rehearsal_since else clock_timestamp() end
      where ref = $1`,
     [ref, forSeconds, by],
@@ -320,7 +331,7 @@ export async function startRehearsal(
  */
 export async function endRehearsal(ledger: Ledger, ref: number): Promise<boolean> {
   const ended = await ledger.db.query(
-    `update pigeonholes set rehearsal_until = clock_timestamp()
+    `update pigeonholes set asked = asked + 1, rehearsal_until = clock_timestamp()
      where ref = $1 and rehearsal_until > clock_timestamp() returning ref`,
     [ref],
   );

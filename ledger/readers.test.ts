@@ -1,10 +1,8 @@
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { pause } from './pauses.js';
-import { addSelections, archiveSelections, registerSyncs, saveStatuses } from './pigeonholes.js';
+import { addSelections, archiveSelections, registerSyncs } from './pigeonholes.js';
 import { assignReaders, beat, endEmptyReader, readerNumbers, readersOf, returnReader, takeReader } from './readers.js';
-import { pollNow, pollWorkspaceNow, sweepNow } from './streams-due.js';
 import { useConfiguration } from './configurations.js';
 import { forgetEverything } from '../test/kit/forget-everything.js';
 
@@ -103,23 +101,4 @@ describe.each(kinds)('readers, on %s', (kind) => {
     const places = [{ workspace: 'acme', pigeonholeId: 1 }];
     expect(await readersOf(ledger, places)).toEqual([number! + 1]);
   });
-
-  it.each<[string, (ref: number) => Promise<unknown>]>([
-    ['a poll', (ref) => pollNow(ledger, ref)],
-    ['a poll of the workspace', () => pollWorkspaceNow(ledger, 'acme')],
-    ['a sweep', (ref) => sweepNow(ledger, ref, null)],
-    ['another status', () => saveStatuses(ledger, 'acme', [{ id: 1, status: 'live' }])],
-    ['a pause', () => pause(ledger, { scope: 'pigeonhole', name: 'acme/1', ...byPerson })],
-    ['a pause of the workspace', () => pause(ledger, { scope: 'workspace', name: 'acme', ...byPerson })],
-    ['the end of its selection by one of two syncs', (ref) => archiveSelections(ledger, 'events', [ref])],
-  ])('hear of %s with the next beat', async (_, change) => {
-    await select(1, 1);
-    const [number] = await readerNumbers(ledger);
-    const lease = (await takeReader(ledger, number!, 'one'))!;
-    const before = (await beat(ledger, lease))!.members[0]!.asked;
-    await change(await refOf(1));
-    expect((await beat(ledger, lease))!.members[0]!.asked).toBeGreaterThan(before);
-  });
 });
-
-const byPerson = { pausedBy: 'person', cause: 'asked', detail: 'no reason given', fingerprint: null } as const;

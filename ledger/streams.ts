@@ -151,7 +151,8 @@ type LeaseRow = Omit<StreamLease, 'poll' | 'sweep'>;
 /**
  * Acquires the leases of streams immediately. The next commit of their previous holders is refused.
  * @param fence the stay for which they are acquired; null: none
- * @throws {LedgerError} kind `stale` if a stream is no longer in the ledger, or another stay has taken the group
+ * @throws {LedgerError} kind `stale` if a stream is no longer in the ledger, another stay has taken the group, or the
+ * pigeonhole has left it
  */
 export async function acquireStreams(
   ledger: Ledger,
@@ -162,7 +163,7 @@ export async function acquireStreams(
   const rows = await ledger.db.query<LeaseRow>(
     `with places as materialized ( -- locked before the streams, as everywhere
        select ref as place from pigeonholes where ref in (select ref from streams where id = any($1::int8[]))
-       order by ref for no key update)
+         and ($3::int4 is null or reader = $3) order by ref for no key update)
      update streams set epoch = epoch + 1, owner = $2,
        due_at = case when ${isInFuture('polled_at')} then clock_timestamp() else due_at end,
        polled_at = case when ${isInFuture('polled_at')} then clock_timestamp() else polled_at end

@@ -1,6 +1,7 @@
 import type { Ledger } from './ledger.js';
 import type { Queryable } from './drivers/database.js';
 import { retryImports } from './imports/imports.js';
+import { raiseAskedOfWorkspace } from './pigeonholes-asked.js';
 import { forgetFailures, retryFailed } from './streams-due.js';
 
 export type WaitReason = 'quota' | 'throttled' | 'credential';
@@ -80,12 +81,14 @@ export async function workspaceAnswers(ledger: Ledger, name: string): Promise<vo
  * @returns false if it did not wait for its quota
  */
 export async function endQuotaWait(ledger: Ledger, name: string): Promise<boolean> {
-  const rows = await ledger.db.query(
-    `update workspaces set wait_until = now()
-     where name = $1 and wait_reason = 'quota' and wait_until > now() returning name`,
-    [name],
-  );
-  return rows.length > 0;
+  const waits = `name = $1 and wait_reason = 'quota' and wait_until > now()`;
+  return await ledger.db.transaction(async (tx) => {
+    const waiting = await tx.query(`select name from workspaces where ${waits}`, [name]);
+    if (waiting.length === 0) return false;
+    await raiseAskedOfWorkspace(tx, name); // its readers sleep until the end of the wait
+    const ended = await tx.query(`update workspaces set wait_until = now() where ${waits} returning name`, [name]);
+    return ended.length > 0;
+  });
 }
 
 /** Ends the wait after a rejected API key, because the key has been replaced. */

@@ -2,7 +2,8 @@ import { performance } from 'node:perf_hooks';
 import type { PigeonholeChoice } from '../config/config.js';
 import {
   addSelections,
-  saveStatuses,
+  type ReportedState,
+  saveStates,
   refOf,
   storedItems,
   claimHidden,
@@ -15,6 +16,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { keepRetention } from '../people/retention.js';
 import { readPigeonhole } from './read-pigeonhole.js';
 import { retryGoneInMs } from './read-stream.js';
+import { eventTimes } from './stream-facts.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { ReadingResult } from '../work/cycle-results.js';
 import { pausesOf, placeName } from '../ledger/pauses.js';
@@ -57,7 +59,7 @@ export async function discoverWorkspace(
   }
   const hidden = await readHidden(deps, workspace, signal);
   const shown = [...known, ...hidden.seen];
-  for (const id of await saveStatuses(deps.ledger, workspace, shown)) started.add(id);
+  for (const id of await saveStates(deps.ledger, workspace, shown)) started.add(id);
   const shownIds = shown.map(({ id }) => id);
   const probe = { restMs: retryGoneInMs, everyMs: probeGoneEveryMs };
   for (const id of await probeGone(deps.ledger, workspace, shownIds, probe)) started.add(id);
@@ -71,9 +73,15 @@ export async function discoverWorkspace(
 }
 
 /** Returns the pigeonholes of the service, as last read. */
-export async function shownPigeonholes(ledger: Ledger, workspace: string): Promise<DiscoveredPigeonhole[]> {
+export async function shownPigeonholes(
+  ledger: Ledger,
+  workspace: string,
+): Promise<(DiscoveredPigeonhole & ReportedState)[]> {
   const stored = await storedItems(ledger, await refOf(ledger, workspace, 0), 'pigeonholes');
-  return stored.map(({ payload }) => toPigeonhole(JSON.parse(payload) as Record<string, unknown>));
+  return stored.map(({ payload }) => {
+    const fields = JSON.parse(payload) as Record<string, unknown>;
+    return { ...toPigeonhole(fields), days: JSON.stringify(eventTimes(fields)) };
+  });
 }
 
 function sinksOf(deps: Collaborators, workspace: string): string[] {
@@ -135,12 +143,12 @@ async function readHidden(
   deps: Collaborators,
   workspace: string,
   signal: AbortSignal,
-): Promise<{ seen: { id: number; status: string | null }[]; isLeft: boolean }> {
+): Promise<{ seen: ReportedState[]; isLeft: boolean }> {
   const selected = (await selectedPigeonholes(deps.ledger, syncsOf(deps.config, workspace))).filter(
     (row) => row.workspace === workspace,
   );
   const ids = selected.map(({ pigeonholeId }) => pigeonholeId);
-  const seen: { id: number; status: string | null }[] = [];
+  const seen: ReportedState[] = [];
   const latest = performance.now() + longestHiddenMs;
   while (!deps.stopping.aborted && !signal.aborted) {
     if (performance.now() > latest) return { seen, isLeft: true };
@@ -151,7 +159,7 @@ async function readHidden(
     try {
       const { id: shown, status } = await deps.gate.pigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
       if (shown !== id) continue; // the answer is about another pigeonhole
-      seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
+      seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null, days: null });
     } catch (error) {
       if (error instanceof PermitRefusal) break; // the others would be refused as well: try them in a later cycle
       if (!(error instanceof ApiError)) throw error;

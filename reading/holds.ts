@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from '../ledger/missing-evidence.js';
 import { endHold, holdMissing } from '../ledger/missing.js';
 import { deleteItems } from './delete-items.js';
+import { raiseAsked } from '../ledger/pigeonholes-asked.js';
 import { namesOfSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/items/write-changes.js';
 
@@ -153,6 +154,7 @@ export async function decideHold(
       [holdId],
     );
     if (place === undefined) return undefined;
+    await raiseAsked(tx, [place.ref]);
     await tx.query('update holds set decision = $2, decided_at = clock_timestamp() where id = $1', [holdId, decision]);
     const keys = await endHold(tx, holdId, decision);
     if (decision === 'rejected') return { items: keys.length, woken: [] };

@@ -85,6 +85,8 @@ export class PigeonholeReader {
   #beside: ReadsBeside;
   /** Instant by `performance.now()` of the last update of derived lists; null: an update is due. */
   #derivedAt: number | null = null;
+  /** Number of calls of `forget`: what was loaded before one of them may be out of date. */
+  #forgotten = 0;
 
   /**
    * @param fence the stay whose epoch has to be the newest one of its number; null: a single cycle, which needs none
@@ -161,6 +163,7 @@ export class PigeonholeReader {
 
   /** Discards what the reader remembers, because others have changed the pigeonhole. The next cycle loads it again. */
   forget(): void {
+    this.#forgotten += 1;
     this.#task = undefined;
     this.#derivedAt = null;
     this.#memory.forget();
@@ -174,8 +177,7 @@ export class PigeonholeReader {
   async #runRound(round: Round): Promise<CycleResult> {
     const { deps, name } = this;
     const { cycle } = round;
-    this.#task ??= await this.#findTask();
-    const task = this.#task;
+    const task = await this.#knownTask();
     if (!('plan' in task)) return task;
     const permission = await this.permission();
     if (permission.kind === 'wait') {
@@ -193,6 +195,14 @@ export class PigeonholeReader {
     const waitMs = due.length > 0 ? 1000 : longestSleepMs; // a stream that this round had to skip is due
     const dueInMs = waits ? 1000 : isMoreDue || derivesMore ? 0 : Math.min(nextDueInMs ?? longestSleepMs, waitMs);
     return { nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
+  }
+
+  async #knownTask(): Promise<Task | CycleResult> {
+    if (this.#task !== undefined) return this.#task;
+    const forgotten = this.#forgotten;
+    const task = await this.#findTask();
+    if (forgotten === this.#forgotten) this.#task = task;
+    return task;
   }
 
   /** Finds out what to read. Returns a result if there is nothing to read now. */
@@ -339,8 +349,9 @@ export class PigeonholeReader {
   async #derive(task: Task, hasNews: boolean, signal: AbortSignal): Promise<boolean> {
     const now = performance.now();
     if (!hasNews && this.#derivedAt !== null && now - this.#derivedAt < deriveEveryMs) return false;
+    const forgotten = this.#forgotten;
     const more = await deriveLists(this.deps, task, signal);
-    this.#derivedAt = more ? null : now;
+    this.#derivedAt = more || forgotten !== this.#forgotten ? null : now;
     return more;
   }
 }

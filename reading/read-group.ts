@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { Alarm } from '../base/alarm.js';
 import { messageOf } from '../base/errors.js';
@@ -71,7 +72,9 @@ class Stay {
     private readonly deps: Collaborators,
     private readonly lease: ReaderLease,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    setMaxListeners(0, this.#cut.signal); // each round listens
+  }
 
   async run(): Promise<StayResult> {
     const { deps, signal } = this;
@@ -219,11 +222,11 @@ class Member {
 
   /** Learns the answer of a beat. If the number has changed, something outside concerns this pigeonhole. */
   hear({ asked, waits }: Pick<ReaderMember, 'asked' | 'waits'>): void {
+    const isWaitOver = this.#waits && !waits;
     this.#waits = waits;
-    if (asked === this.#asked) return;
+    if (asked !== this.#asked) this.reader.forget();
+    if (asked !== this.#asked || isWaitOver) this.#alarm.ring();
     this.#asked = asked;
-    this.reader.forget();
-    this.#alarm.ring();
   }
 
   /** Starts no further request. The round in progress ends at its next safe point. */

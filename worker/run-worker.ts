@@ -18,8 +18,7 @@ interface RunningWorker {
   isPolling(): boolean;
   /**
    * Stops the worker: first the stays and imports, so that other processes can continue them, then the rest. An
-   * activity gets 2 s to reach a safe point and is then cancelled. Call it after `stopping` was aborted, which ends the
-   * stays immediately.
+   * activity gets 2 s to reach a safe point and is then cancelled.
    */
   stop(): Promise<void>;
 }
@@ -111,6 +110,8 @@ export class GuardedWorker {
     private readonly cluster: Pick<ClusterGuard, 'refusal'>,
     private readonly parts: {
       readonly run: () => Promise<RunningWorker>;
+      /** Aborted when the worker stops, which ends its stays. */
+      readonly stopping: AbortController;
       /** Called if the worker ends although it was not stopped. */
       readonly onFailure: (error: unknown) => void;
       readonly log: Log;
@@ -133,8 +134,10 @@ export class GuardedWorker {
     else if (this.#worker === null && !this.#isStopped) await this.#run();
   }
 
+  /** Ends the stays first: the SDK cancels hundreds of them too slowly. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.parts.stopping.abort();
     await this.#worker?.stop();
   }
 

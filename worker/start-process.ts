@@ -2,6 +2,7 @@ import { createGate } from '../base/gate.js';
 import { messageOf } from '../base/errors.js';
 import { Accounts } from '../sinks/network/rolling-limiter.js';
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../work/requests/service-gate.js';
@@ -172,6 +173,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   closers.push(() => wakes.flush());
   const starter = createStarter(client, taskQueue, { ledger, wakes }, () => cluster.check());
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // each stay listens
   const cycleFailures = new CycleFailures(() => performance.now());
   let missingWorkers: string | null = null;
   const trouble = (): string | null => cluster.trouble ?? cycleFailures.present ?? missingWorkers;
@@ -243,6 +245,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const worker = new GuardedWorker(cluster, {
     run: () => runWorker(editions, { native: native!, temporal: config.temporal }),
+    stopping,
     onFailure: (error) => fail(error instanceof Error ? error : new Error(messageOf(error))),
     log,
   });
@@ -252,7 +255,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     options.onProgress('starting the worker');
     await worker.follow();
     closers.push(async () => {
-      stopping.abort();
       const { inFlight } = worker;
       options.onProgress(
         inFlight === 0

@@ -87,6 +87,7 @@ create table pigeonholes (
   workspace       text not null,
   pigeonhole_id   bigint not null,
   status          text, -- as the service last reported it
+  days            text, -- the event's days and their time zone, as the service last reported them
   next_sequence   bigint not null default 1,
   created_at      timestamptz not null default now(),
   gone_at         timestamptz, -- when the service no longer knew it; its items stay

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import type { SqlValue } from '../../ledger/drivers/sql-values.js';
+import { createGate } from '../../base/gate.js';
 import { until } from '../until.js';
 
 /** A store that holds one statement, before it is sent, until the test releases it. */
@@ -67,6 +68,47 @@ export function delayedDatabase(
     copyFiles: (folder) => inner.copyFiles(folder),
     onFatal: (listener) => inner.onFatal(listener),
     close: () => inner.close(),
+  };
+}
+
+/** A store that can stop to answer, as when connections hang. */
+export interface SilentDatabase {
+  readonly db: Database;
+  /** From now on, statements are neither sent nor refused. */
+  silence(): void;
+  /** Sends the statements that have waited. */
+  answer(): void;
+  /** Number of statements and transactions that wait. */
+  waiting(): number;
+}
+
+export function silentDatabase(inner: Database): SilentDatabase {
+  let gate: { readonly opened: Promise<void>; open(): void } | undefined;
+  let waiting = 0;
+  const wait = async (): Promise<void> => {
+    if (gate === undefined) return;
+    waiting += 1;
+    await gate.opened;
+    waiting -= 1;
+  };
+  const delayed = delayedDatabase(inner, wait);
+  const db: Database = {
+    ...delayed,
+    async transaction(work, options) {
+      await wait();
+      return await delayed.transaction(work, options);
+    },
+  };
+  return {
+    db,
+    silence() {
+      gate ??= createGate();
+    },
+    answer() {
+      gate?.open();
+      gate = undefined;
+    },
+    waiting: () => waiting,
   };
 }
 

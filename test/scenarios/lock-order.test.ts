@@ -11,6 +11,7 @@ import { adoptConfiguration, releaseSelected } from '../../delivering/adopt-conf
 import { notSelected } from '../../delivering/decide-delivery.js';
 import { redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { acquireLane } from '../../ledger/lanes.js';
+import { pause, resume } from '../../ledger/pauses.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { requestReplay } from '../../delivering/replays.js';
 import { expireSlice } from '../../people/retention.js';
@@ -111,7 +112,23 @@ const pairs: readonly {
       expect(await replanStreams(scene.ledger, 'acme', { live: 1, idle: 1, untilMs: 0 })).toBeGreaterThan(0);
     },
   },
+  {
+    name: 'a pause of a workspace is stored again while it is lifted',
+    moment: 'with locked as materialized',
+    first: async ({ scene }, ledger) => {
+      await pause(scene.ledger, { ...refusedKey, detail: 'first' });
+      await resume(ledger, 'workspace', 'acme', 'cause');
+    },
+    second: ({ scene }) => pause(scene.ledger, { ...refusedKey, detail: 'second' }),
+  },
 ];
+const refusedKey = {
+  scope: 'workspace',
+  name: 'acme',
+  pausedBy: 'cause',
+  cause: 'credential',
+  fingerprint: 'key',
+} as const;
 const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: false, destination: 'elsewhere' };
 
 (onServer.length > 0 ? describe : describe.skip)('locks on PostgreSQL', () => {

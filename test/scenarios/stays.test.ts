@@ -1,19 +1,34 @@
+import { setMaxListeners } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { stayWithSink } from '../../delivering/stay-with-sink.js';
 import { useConfiguration } from '../../ledger/configurations.js';
 import { assignReaders, readerNumbers } from '../../ledger/readers.js';
+import { waitWorkspace, workspaceAnswers } from '../../ledger/workspaces.js';
 import { act } from '../../operations/act.js';
 import { readGroup } from '../../reading/read-group.js';
+import type { Sink } from '../../sinks/sink.js';
 import type { StayResult } from '../../work/cycle-results.js';
+import { Turns } from '../../work/turns.js';
 import { sinkWake, Wakes } from '../../work/wakes.js';
+import { countedDatabase, heldDatabase, silentDatabase } from '../kit/held-database.js';
 import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { starterOf } from '../kit/starter-of.js';
+import { stopTimers } from '../kit/stop-timers.js';
 import { until } from '../until.js';
 
 const stages = useStages();
 const never = new AbortController().signal;
+setMaxListeners(0, never);
+const ofPigeonhole = { kind: 'pigeonhole', name: `acme/${pigeonhole}` } as const;
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
 
 /** A process that stays with the only reader of a stage. */
 interface Staying {
@@ -33,14 +48,15 @@ function stay(scene: Scene, number: number, more: Partial<Scene['deps']> = {}): 
 }
 
 /** Everything of the stage is read, and nothing is due for an hour. */
-async function settled(stage: Stage): Promise<{ scene: Scene; number: number }> {
+async function settled(stage: Stage, sync?: string): Promise<{ scene: Scene; number: number }> {
   await stage.put('attendees', attendee(1));
-  const scene = await stage.scene();
+  const scene = await stage.scene(sync === undefined ? {} : { sync });
   await scene.settle();
   await stage.db.query(
     `update streams set due_at = now() + interval '1 hour', sweep_due_at = now() + interval '1 day'`,
   );
   await assignReaders(scene.ledger);
+  await stage.requests(); // forgets them
   const [number] = await readerNumbers(scene.ledger);
   return { scene, number: number! };
 }
@@ -50,9 +66,22 @@ async function storedAttendees(stage: Stage): Promise<number> {
   return rows.length;
 }
 
+/** Returns key and revision of each change of an attendee. */
+async function changesOf(stage: Stage): Promise<string[]> {
+  const rows = await stage.db.query<{ change: string }>(
+    `select key || ' ' || revision as change from changes where list = 'attendees' order by 1`,
+  );
+  return rows.map(({ change }) => change);
+}
+
 async function ownerOf(stage: Stage): Promise<string | null> {
   const [row] = await stage.db.query<{ owner: string | null }>('select owner from readers');
   return row!.owner;
+}
+
+async function inFlight(stage: Stage): Promise<number> {
+  const { requests } = await stage.control('GET', 'state');
+  return (requests as { inFlight: number }).inFlight;
 }
 
 async function attendeesRead(stage: Stage): Promise<boolean> {
@@ -66,7 +95,7 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
     const { deps, ended, stop } = stay(scene, number);
     const starter = { ...starterOf(deps), wakeReaders: () => deps.wakes.wakeAll('readers') };
     const ask = (verb: 'poll-now' | 'pause' | 'resume'): Promise<unknown> =>
-      act({ deps, starter }, { do: verb, kind: 'pigeonhole', name: `acme/${pigeonhole}` });
+      act({ deps, starter }, { ...ofPigeonhole, do: verb });
     await stage.put('attendees', attendee(2));
     await ask('poll-now');
     await until('the new attendee is stored', async () => (await storedAttendees(stage)) === 2);
@@ -98,8 +127,7 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
     await stage.fault({ kind: 'delay', path: 'attendees', ms: 60_000 });
     await stage.pollsAreDue();
     const { ended, stop } = stay(scene, number);
-    await until('the slow request is in progress', async () => (await ownerOf(stage)) !== null);
-    await until('the stay has asked for attendees', () => attendeesRead(stage));
+    await until('the slow request is in progress', async () => (await inFlight(stage)) === 1);
     stop();
     expect(await ended).toEqual({ state: 'working', reason: 'stopping' });
     expect(await ownerOf(stage)).toBeNull();
@@ -125,6 +153,94 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
     await useConfiguration(scene.ledger, { another: true }, true);
     await expect(ended).rejects.toMatchObject({ kind: 'configuration' });
     expect(await ownerOf(stage)).toBeNull();
+  });
+
+  it('looks again for a pause that was stored while it looked for one', async () => {
+    const stage = await stages.open(kind);
+    const { scene, number } = await settled(stage);
+    const beats = countedDatabase(stage.db, (sql) => sql.includes('from readers r left join'));
+    const looks = countedDatabase(beats.db, (sql) => sql.includes('from pauses'));
+    const held = heldDatabase(looks.db, (sql) => sql.includes('not exists (select 1 from lanes'));
+    const { ended, stop } = stay(scene, number, { ledger: { ...scene.ledger, db: held.db } });
+    await until('the stay has found no pause, and looks for lanes', () => held.isHeld());
+    await act({ deps: scene.deps, starter: starterOf(scene.deps) }, { ...ofPigeonhole, do: 'pause' });
+    const heard = beats.count() + 2;
+    await until('it has heard that something has changed', () => beats.count() >= heard);
+    held.letGo();
+    await until('it looks for pauses again', () => looks.count() === 2);
+    stop();
+    await ended;
+  });
+
+  it('reads again as soon as its workspace need no longer wait', async () => {
+    const stage = await stages.open(kind);
+    const { scene, number } = await settled(stage);
+    await waitWorkspace(scene.ledger, 'acme', { reason: 'throttled', waitMs: 3_600_000, count: 1 });
+    await stage.put('attendees', attendee(2));
+    await stage.pollsAreDue();
+    let rounds = 0;
+    const { ended, stop } = stay(scene, number, { onCycle: () => void (rounds += 1) });
+    await until('the stay waits', () => rounds > 0);
+    expect(await attendeesRead(stage)).toBe(false);
+    await workspaceAnswers(scene.ledger, 'acme');
+    await until('the new attendee is stored', async () => (await storedAttendees(stage)) === 2);
+    stop();
+    await ended;
+  });
+
+  it('reads a pigeonhole again whose event days have changed', async () => {
+    const stage = await stages.open(kind);
+    const { scene, number } = await settled(stage);
+    await scene.discover();
+    const { ended, stop } = stay(scene, number);
+    await until('the stay has started', async () => (await ownerOf(stage)) !== null);
+    await stage.put('attendees', attendee(2));
+    await stage.patch('pigeonholes', pigeonhole, { endDate: '2099-01-01' });
+    await stage.db.query(`update streams set due_at = now(), sweep_due_at = now() where list = 'pigeonholes'`);
+    await scene.discover();
+    await until('the new attendee is stored', async () => (await storedAttendees(stage)) === 2);
+    stop();
+    await ended;
+  });
+
+  it('neither loses nor doubles anything if the store is silent for a while', async () => {
+    const stage = await stages.open(kind);
+    const { scene, number } = await settled(stage, 'every: { live: 1s }');
+    const silent = silentDatabase(stage.db);
+    const { ended, stop } = stay(scene, number, { ledger: { ...scene.ledger, db: silent.db } });
+    await stage.pollsAreDue();
+    await until('the stay reads', () => attendeesRead(stage));
+    silent.silence();
+    await stage.put('attendees', attendee(2));
+    await until('rounds and beats wait for the store', () => silent.waiting() > 1);
+    silent.answer();
+    await until('the new attendee is stored', async () => (await storedAttendees(stage)) === 2);
+    stop();
+    expect(await ended).toEqual({ state: 'working', reason: 'stopping' });
+    expect(await changesOf(stage)).toEqual(['1 1', '2 1']);
+  });
+
+  it('ends if the store is silent for 10 s, and what it has started doubles nothing beside the next stay', async () => {
+    const stage = await stages.open(kind);
+    const { scene, number } = await settled(stage, 'every: { live: 1s }');
+    const silent = silentDatabase(stage.db);
+    const ledger = { ...scene.ledger, db: silent.db };
+    const first = stay(scene, number, { ledger, owner: 'first' });
+    await stage.pollsAreDue();
+    await until('the stay reads', () => attendeesRead(stage));
+    silent.silence();
+    await stage.put('attendees', attendee(2));
+    await until('rounds and beats wait for the store', () => silent.waiting() > 1);
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
+    await expect(first.ended).rejects.toThrow('the store does not answer');
+    const second = stay(scene, number, { ledger, owner: 'second' });
+    silent.answer();
+    await until('the new attendee is stored', async () => (await storedAttendees(stage)) === 2);
+    expect(await ownerOf(stage)).toBe('second');
+    second.stop();
+    expect(await second.ended).toEqual({ state: 'working', reason: 'stopping' });
+    expect(await changesOf(stage)).toEqual(['1 1', '2 1']);
   });
 
   it('tries a round again that failed, and reports it until it succeeds', async () => {
@@ -162,7 +278,79 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
   });
 });
 
+/** Waits for a condition without a timer, because the timers are stopped. */
+async function untilTurn(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`waited in vain until ${what}`);
+    await nextTurn();
+  }
+}
+
+describe.each(kinds)('the stays of a process, on %s', (kind) => {
+  it('end within two seconds when it stops, also 40 in the middle of requests', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 40 });
+    const scene = await stage.scene();
+    await scene.discover();
+    await assignReaders(scene.ledger);
+    await stage.db.query('insert into readers select from generate_series(1, 40)');
+    await stage.db.query(
+      `update pigeonholes p set reader = (select max(number) - 40 from readers) + n.row
+       from (select ref, row_number() over (order by ref) as row from pigeonholes where reader is not null) n
+       where n.ref = p.ref`,
+    );
+    const numbers = await stage.db.query<{ reader: number }>('select reader from pigeonholes where reader is not null');
+    await stage.requests();
+    await stage.fault({ kind: 'delay', path: 'sessions', ms: 600_000 });
+    stopTimers();
+    const stopping = new AbortController();
+    setMaxListeners(0, stopping.signal);
+    const wakes = new Wakes(null, scene.deps.log);
+    const deps = { ...scene.deps, wakes, turns: new Turns(40), stopping: stopping.signal };
+    const results: unknown[] = [];
+    const note = (result: unknown): void => void results.push(result);
+    for (const { reader } of numbers) readGroup(deps, reader, never).then(note, note);
+    for (let n = 0; n < 5; n += 1) stayWithSink(deps, 'archive', never).then(note, note);
+    await untilTurn('all connections are busy, and the other requests wait for one', async () => {
+      const held = await stage.db.query('select 1 from streams where owner is not null');
+      return (await inFlight(stage)) === 8 && held.length === 40;
+    });
+    stopping.abort();
+    for (let passedMs = 0; passedMs < 2000; passedMs += 100) {
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+      jest.advanceTimersByTime(100);
+    }
+    await untilTurn('all stays have ended', () => results.length === 45);
+    expect(results).toEqual(Array(45).fill({ state: 'working', reason: 'stopping' }));
+    expect(await stage.db.query('select number from readers where owner is not null')).toEqual([]);
+  });
+});
+
 describe.each(kinds)('a stay with a sink, on %s', (kind) => {
+  it('ends a call that is still in progress a second after its process stops', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    let isCalling = false;
+    const scene = await stage.scene({
+      openSinks: (made) => {
+        const open = made.get('archive')!;
+        const send: Sink['send'] = async (operations, _lane, signal) => {
+          isCalling = true;
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+        };
+        return new Map([['archive', { ...open, sink: { ...open.sink, send } }]]);
+      },
+    });
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const stopping = new AbortController();
+    const ended = stayWithSink({ ...scene.deps, stopping: stopping.signal }, 'archive', never);
+    await until('a call is in progress', () => isCalling);
+    stopping.abort();
+    expect(await ended).toEqual({ state: 'working', reason: 'stopping' });
+  });
+
   it('delivers what it is woken for, and ends when the process stops', async () => {
     const stage = await stages.open(kind);
     const { scene } = await settled(stage);
