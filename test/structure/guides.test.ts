@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { localhostCertificate } from '../../sinks/network/localhost-certificate.test-kit.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
@@ -121,10 +121,7 @@ describe('the guides', () => {
   });
 
   it('name existing files and functions on the path from a page to a message', () => {
-    const text = readFileSync(join(docs, 'how-it-works.md'), 'utf8');
-    const steps = [...text.matchAll(/^\| `([\w/-]+\.ts)` \| `(\w+)` \|/gm)].map(
-      ([, file, name]) => [file!, name!] as const,
-    );
+    const { text, steps } = pathInTheCode();
     expect(steps.length).toBeGreaterThan(15);
     expect(steps.length).toBeLessThanOrEqual(30);
     expect(text).toContain(`these ${steps.length} files`);
@@ -132,7 +129,48 @@ describe('the guides', () => {
       expect(readFileSync(join(docs, '..', file), 'utf8')).toMatch(new RegExp(`(?:function|class) ${name}\\b`));
     }
   });
+
+  it('say about how much there is to read on that path', () => {
+    const { text, steps } = pathInTheCode();
+    const path = new Set(steps.map(([file]) => file));
+    const beside = new Set([...path].flatMap(valuesFrom).filter((file) => !path.has(file)));
+    const said = [/these \d+ files \(([\d,]+) lines/, /values from (\d+) others/, /others \(([\d,]+) lines/].map(
+      (count) => Number(count.exec(text)![1]!.replace(',', '')),
+    );
+    const counted = [linesOf(path), beside.size, linesOf(beside)];
+    const differing = counted.filter((count, n) => Math.abs(count / said[n]! - 1) > 0.1);
+    expect({ said, differing }).toEqual({ said, differing: [] });
+  });
 });
+
+/** Returns the text of the page about the path from a page to a message, and the files and functions of its table. */
+function pathInTheCode(): {
+  readonly text: string;
+  readonly steps: readonly (readonly [file: string, name: string])[];
+} {
+  const text = readFileSync(join(docs, 'how-it-works.md'), 'utf8');
+  const rows = text.matchAll(/^\| `([\w/-]+\.ts)` \| `(\w+)` \|/gm);
+  return { text, steps: [...rows].map(([, file, name]) => [file!, name!] as const) };
+}
+
+/** Returns the files from which a file imports more than types. */
+function valuesFrom(file: string): string[] {
+  const imports = readFileSync(join(docs, '..', file), 'utf8').matchAll(
+    /^import (?!type )([^;]*?) from '(\.[^']+)\.js';/gm,
+  );
+  return [...imports]
+    .filter(([, names]) =>
+      names!
+        .replaceAll(/[{}]/g, '')
+        .split(',')
+        .some((name) => /^(?!type )\w/.test(name.trim())),
+    )
+    .map(([, , path]) => join(dirname(file), `${path!}.ts`));
+}
+
+function linesOf(files: ReadonlySet<string>): number {
+  return [...files].reduce((sum, file) => sum + readFileSync(join(docs, '..', file), 'utf8').split('\n').length - 1, 0);
+}
 
 /** Returns a valid value for the key of a variable. */
 function valueOf(name: string): string {
