@@ -132,8 +132,9 @@ const coders: Readonly<Record<string, ElementCoder>> = {
 };
 
 /**
- * Encodes an array in PostgreSQL's binary form, which needs neither quoting here nor parsing by the server (measured: a
- * page of 300 items takes a third of the time to send and to bind compared with text). `type` must be the type to which
+ * Encodes an array in PostgreSQL's binary form, which needs neither quoting here nor parsing by the server. Measured on
+ * PostgreSQL: a page of 300 new items costs 28 ms of CPU time in both processes, and 32 ms as text. The embedded store
+ * shows no difference. `type` must be the type to which
  * the statement casts the parameter. Source: PostgreSQL 15, src/backend/utils/adt/arrayfuncs.c, array_recv; RFC 4122
  * order for uuid.
  * @returns undefined if the type or one of the values has no binary form here; the array is then sent as text
