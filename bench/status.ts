@@ -1,10 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readLedgerText } from '../api/metrics/serve-metrics.js';
+import { outcomeCounts } from '../delivering/read-lanes.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { checkAlerts } from '../operations/alerts/check-alerts.js';
 import { defaultRateLimit, defaultRecoveryDelays } from '../operations/alerts/judge-alert.js';
-import { readStatus, type StatusSources } from '../operations/read-status.js';
+import { readSnapshot, readStatus, type StatusSources } from '../operations/read-status.js';
 import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
 import { forecastNeeds } from '../reading/demand.js';
@@ -71,6 +72,7 @@ async function measure(sources: Measured, kind: string, report: BenchReport): Pr
           pace: defaultRateLimit,
         }),
     ],
+    ['outcomes of the sink that is down', () => outcomesOf(sources)],
     ['status --counts', async () => JSON.stringify(await readStatus(sources, true))],
   ];
   for (const [what, ask] of asked) {
@@ -97,6 +99,13 @@ async function measure(sources: Measured, kind: string, report: BenchReport): Pr
       aim: { atMost: 20 },
     });
   }
+}
+
+async function outcomesOf(sources: Measured): Promise<unknown> {
+  const sink = Object.keys(sources.config.sinks).at(-1)!;
+  const { lanes } = await readSnapshot(sources, null);
+  const behind = lanes.filter((lane) => lane.sink === sink);
+  return await outcomeCounts(sources.ledger, { sink, workspace: null, behind, sentBy: sources.config });
 }
 
 /** Makes all lists up to date, as reading would. Otherwise, more and more of them would be late. */
