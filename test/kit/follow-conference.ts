@@ -24,6 +24,10 @@ import { expectOnce, expectSameBytes, notRefused, obtained, received, untilNothi
 export interface FollowedConference {
   /** Working folder of every program; with an embedded store, the store is in `data`. */
   readonly folder: string;
+  /** Address of the conference. */
+  readonly baseUrl: string;
+  /** Address of the PostgreSQL database; null: the store is embedded. */
+  readonly databaseUrl: string | null;
   /** Port of the server in `pigeonpost.yaml`. */
   readonly port: number;
   /** Starts `pigeonpost` with these arguments. */
@@ -79,6 +83,8 @@ export async function followConference(
     };
     const conference: FollowedConference = {
       folder,
+      baseUrl,
+      databaseUrl: servers?.env.DATABASE_URL ?? null,
       port: await freeTestPort(),
       start: (...args) =>
         run('cli/main.js', args, { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, ...servers?.env }),
@@ -135,7 +141,7 @@ function keepOutputs(folder: string, programs: readonly Program[]): void {
 interface Servers {
   /** Lines of the configuration for the store and Temporal. */
   readonly lines: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: { readonly DATABASE_URL: string; readonly LEDGER_KEY: string };
   temporalPid(): number | undefined;
   stop(): Promise<void>;
 }

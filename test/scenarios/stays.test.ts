@@ -278,6 +278,42 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
   });
 });
 
+/** Stays of two processes on one server, which may both believe that they hold the group. */
+const onServer = kinds.filter((kind) => kind === 'postgres');
+(onServer.length > 0 ? describe : describe.skip)('a stay that continues after another one has taken its group', () => {
+  it('stores no page that arrived before, as on a machine that was paused', async () => {
+    const stage = await stages.open('postgres');
+    const { scene, number } = await settled(stage, 'every: { live: 1s }');
+    await stage.put('attendees', attendee(2), attendee(3));
+    await stage.pollsAreDue();
+    const paused = heldDatabase(stage.db, (sql) => /from pigeonholes p join streams s .*for no key update$/s.test(sql));
+    const first = stay(scene, number, { ledger: { ...scene.ledger, db: paused.db }, owner: 'first' });
+    await until('a page has arrived, and nothing of it is stored', () => paused.isHeld());
+    await stage.remove('attendees', 3); // only the first has seen it
+    const second = stay(scene, number, { owner: 'second' });
+    await until('the other stay has stored the list', async () => (await storedAttendees(stage)) === 2);
+    await stage.patch('attendees', 2, { Name: 'Edited' });
+    await until('the other stay has stored the edit', async () => (await changesOf(stage)).length === 3);
+    paused.letGo();
+    expect(await first.ended).toEqual({ state: 'working', reason: 'superseded' });
+    await until('the transaction of the first has ended', async () => (await openTransactions(stage)) === 0);
+    expect(await changesOf(stage)).toEqual(['1 1', '2 1', '2 2']);
+    expect(await ownerOf(stage)).toBe('second');
+    const streams = await stage.db.query(`select owner from streams where owner = 'first'`);
+    expect(streams).toEqual([]);
+    second.stop();
+    expect(await second.ended).toEqual({ state: 'working', reason: 'stopping' });
+  });
+});
+
+async function openTransactions(stage: Stage): Promise<number> {
+  const rows = await stage.db.query(
+    `select 1 from pg_stat_activity
+     where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`,
+  );
+  return rows.length;
+}
+
 /** Waits for a condition without a timer, because the timers are stopped. */
 async function untilTurn(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 60_000;

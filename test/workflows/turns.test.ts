@@ -180,6 +180,10 @@ describe('a workflow that runs stays', () => {
         const history = await client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId).fetchHistory();
         expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
         expect(history.events!.length).toBeLessThan(320);
+        const scheduled = history.events!.find((event) => event.activityTaskScheduledEventAttributes != null)!;
+        const { heartbeatTimeout, retryPolicy } = scheduled.activityTaskScheduledEventAttributes!;
+        const noticedInSeconds = Number(heartbeatTimeout!.seconds) + Number(retryPolicy!.initialInterval!.seconds);
+        expect(noticedInSeconds).toBeLessThan(15); // after a kill, another worker has to read within 15 s
         reading.shutdown();
       }),
       reading.run(),
