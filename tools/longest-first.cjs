@@ -13,6 +13,8 @@ const seconds = {
   '/test/chaos/chaos.': 110,
   '/operations/backup/backup.': 95,
   '/test/crash/': 60,
+  '/test/scenarios/alert-rules.': 60,
+  '/test/scenarios/quiet-polls.': 60, // waits for due polls
   '/test/system/': 50,
   '/ledger/drivers/embedded.': 50,
   '/test/scenarios/': 20,
