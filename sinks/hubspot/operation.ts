@@ -244,7 +244,7 @@ export function eventName({ workspace, pigeonholeId }: Subject['change']): Omit<
 /** An operation in progress. */
 export class Task extends RecordTask<Step> {
   constructor(operation: HubSpotOperation) {
-    super(operation, 'HubSpot accepted it');
+    super(operation, { accepted: 'HubSpot accepted it', failureEnds: 'operation' });
   }
 
   /** Whether an entry for contacts writes this contact, so that a removal clears it. */

@@ -63,7 +63,8 @@ export async function sendPlainRecords(
   sending: PlainSending,
 ): Promise<Outcome[]> {
   const { calls } = sending;
-  const tasks = operations.map((operation) => new RecordTask<PlainStep>(operation, `${calls.vendor} accepted it`));
+  const options = { accepted: `${calls.vendor} accepted it`, failureEnds: 'entry' } as const;
+  const tasks = operations.map((operation) => new RecordTask<PlainStep>(operation, options));
   const forgets = tasks.flatMap((task) => task.steps('forget').map((step) => new TaskJob(task, step)));
   await forgetRecords(forgets, new PlainForgetting(calls));
   const saves = tasks.flatMap((task) => task.steps('save').map((step) => new Search(task, step)));

@@ -2,8 +2,8 @@ import type { Fields, Result } from '../sink.js';
 import { RecordTask, TaskJob } from './record-task.js';
 
 const step = (record: string) => ({ kind: 'save', record });
-const taskOf = (object: Fields | null = null) =>
-  new RecordTask({ changeId: 'c-1', steps: [step('a'), step('b')], object }, 'accepted');
+const taskOf = (object: Fields | null = null, failureEnds: 'operation' | 'entry' = 'operation') =>
+  new RecordTask({ changeId: 'c-1', steps: [step('a'), step('b')], object }, { accepted: 'accepted', failureEnds });
 const rejected: Result = { kind: 'rejected', cause: 'c', detail: 'refused' };
 const held: Result = { kind: 'unsent', afterMs: 600_000, detail: 'the key lacks a scope' };
 
@@ -21,6 +21,14 @@ describe('an operation with two entries', () => {
     new TaskJob(task, step('a')).end({ kind: 'retry', detail: 'HTTP 503' });
     expect([task.isOpen('b'), task.steps('save')]).toEqual([false, []]);
     expect(task.outcome()).toEqual({ kind: 'retry', detail: 'HTTP 503' });
+  });
+
+  it('continues with the other entry after a failure if entries do not depend on each other', () => {
+    const task = taskOf(null, 'entry');
+    task.end({ kind: 'retry', detail: 'HTTP 503' }, 'a');
+    expect(task.isOpen('b')).toBe(true);
+    task.made('b', { id: '2' });
+    expect(task.outcome()).toEqual({ kind: 'retry', detail: 'HTTP 503', object: { b: { id: '2' } } });
   });
 
   it('continues with the other entry if one is held back, and marks it as done for this change', () => {

@@ -27,21 +27,31 @@ export function isHeld(result: Result): result is Extract<Result, { kind: 'unsen
 export class RecordTask<S extends RecordStep> {
   readonly #made: Record<string, Fields | null> = {};
   readonly #details: string[] = [];
-  /** The result of each entry that did not succeed. */
+  /** The results of entries by which their steps ended. */
   readonly #results = new Map<string, Result>();
 
-  /** @param accepted what the operator reads if all went well and no step noted a detail */
   constructor(
     readonly operation: RecordOperation<S>,
-    private readonly accepted: string,
+    private readonly options: {
+      /** The detail if all went well and no step noted one. */
+      readonly accepted: string;
+      /**
+       * `operation`: after a failed step, the later ones wait for the next attempt, because they may need its record. An
+       * entry that is held back delays no other entry. `entry`: entries do not depend on each other.
+       */
+      readonly failureEnds: 'operation' | 'entry';
+    },
   ) {}
 
-  /**
-   * Whether the step of this entry may continue. A failed step ends the operation, and later steps wait for the next
-   * attempt. An entry that is held back delays no other entry.
-   */
+  /** Whether the step of this entry may continue. */
   isOpen(record: string): boolean {
-    return !this.#results.has(record) && [...this.#results.values()].every(isHeld);
+    if (this.#results.has(record)) return false;
+    return this.options.failureEnds === 'entry' || [...this.#results.values()].every(isHeld);
+  }
+
+  /** Returns the result with which the step of an entry ended; undefined if it did not end. */
+  resultOf(record: string): Result | undefined {
+    return this.#results.get(record);
   }
 
   /** Returns the open steps of one kind. */
@@ -83,9 +93,10 @@ export class RecordTask<S extends RecordStep> {
   }
 
   outcome(): Outcome {
-    const results = [...this.#results.values()];
-    const detail = this.#details.length === 0 ? this.accepted : this.#details.join('; ');
-    const result: Result = results.length === 0 ? { kind: 'delivered', detail } : worstOf(results);
+    const accepted: Result = { kind: 'delivered', detail: this.options.accepted };
+    const worst = this.#results.size === 0 ? accepted : worstOf([...this.#results.values()]);
+    const isNoted = worst.kind === 'delivered' && this.#details.length > 0;
+    const result: Result = isNoted ? { ...worst, detail: this.#details.join('; ') } : worst;
     const isHeldBack = isHeld(result);
     const before = this.operation.object ?? {};
     const wasHeld = Object.values(before).some((made) => fieldsOf(made).heldAt !== undefined);

@@ -73,12 +73,12 @@ export class Campaigns {
     const write = { how: 'upsert', type: 'Campaign', keyField: key.field } as const;
     const [written] = await writeRecords(this.org, write, [record]);
     if (written!.kind === 'written') return written!.id;
-    const failed: Pick<Job, 'result'> = { result: undefined };
-    settle(failed, written!, 'Campaign', {
+    let failure: Result = { kind: 'retry', detail: 'the campaign was deleted while it was written' };
+    settle({ end: (result) => (failure = result) }, written!, 'Campaign', {
       written: () => undefined,
-      lost: () => (failed.result = { kind: 'retry', detail: 'the campaign was deleted while it was written' }),
+      lost: () => undefined,
     });
-    return failed.result!;
+    return failure;
   }
 }
 
@@ -170,13 +170,13 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[]):
     const { member } = job.step.known;
     const status = member === null ? undefined : present.get(member.id);
     if (member === null || status === undefined || !job.step.ours.includes(status)) {
-      job.done.push(status === undefined ? 'membership no longer exists' : 'membership left unchanged');
+      job.done(status === undefined ? 'membership no longer exists' : 'membership left unchanged');
       continue;
     }
     const { status: label } = job.step;
     const statuses = await statusesOf(org, member.campaignId, new Map([[label, false]]));
     if (statuses.has(label)) due.set(member.id, [...(due.get(member.id) ?? []), job]);
-    else job.result = statusMissing(org, member.campaignId, 'the status of "campaign.status.removed"');
+    else job.end(statusMissing(org, member.campaignId, 'the status of "campaign.status.removed"'));
   }
   const groups = [...due.values()];
   const records = [...due].map(([id, [job]]) => ({ id, Status: job!.step.status }));
@@ -187,10 +187,10 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[]):
       settle(job, written[index]!, 'CampaignMember', {
         written({ id }) {
           job.remote = { ...known, member: { ...known.member!, status } };
-          job.done.push(`member ${id} ${status}`);
+          job.done(`member ${id} ${status}`);
         },
         lost() {
-          job.done.push('membership no longer exists');
+          job.done('membership no longer exists');
         },
       });
     }

@@ -94,7 +94,11 @@ describe('a person who withdrew consent', () => {
         detail: expect.stringContaining('search for the person in Lead'),
       },
     ]);
-    const [found] = await deliver(sink, [attendee(ada, { object: objectOf(lost) })]);
+    // An attempt that fails before it searches knows no more than the one before.
+    org.double.faults.add({ path: '/query', effect: { kind: 'dropBefore' } });
+    const [failed] = await deliver(sink, [attendee(ada, { object: objectOf(lost) })]);
+    expect(failed).toMatchObject({ kind: 'retry', object: { Lead: { mayExist: true } } });
+    const [found] = await deliver(sink, [attendee(ada, { object: objectOf(failed) })]);
     expect(objectOf(found).Lead).toMatchObject({ id: org.record('Lead').id, keyed: true });
   });
 

@@ -92,7 +92,7 @@ class PeopleForgetting implements ForgetVendor<Job<ForgetStep>> {
   forgot(job: Job<ForgetStep>, how: 'cleared' | 'deleted', id: string | null): void {
     const { known } = job.step;
     job.remote = id === null || how === 'deleted' ? null : { ...known, id, written: [], member: null };
-    job.done.push(id === null ? 'record no longer exists' : `${known.type} ${id} ${how}`);
+    job.done(id === null ? 'record no longer exists' : `${known.type} ${id} ${how}`);
   }
 
   #end(job: Job<ForgetStep>, reply: WriteReply): void {

@@ -85,7 +85,7 @@ async function writeUnflagged(
   for (const draft of missing) {
     const afterMs = creations.openForMs(type, keyOf(draft));
     // No detail: a detail would mean that Salesforce accepts other records, and nothing shows that.
-    if (afterMs !== undefined) draft.job.result = { kind: 'unsent', afterMs };
+    if (afterMs !== undefined) draft.job.end({ kind: 'unsent', afterMs });
   }
   const free = missing.filter(({ job }) => job.isOpen);
   await creations.begin(type, free.map(keyOf));
@@ -111,16 +111,18 @@ function linkOf(
   const { step } = job;
   if (found.kind === 'ambiguous') {
     const detail = `${found.ids.length} records match the person by ${found.by}: merge them, or choose one with "onSeveral", then redrive`;
-    job.result = { kind: 'rejected', cause: `salesforce:ambiguous-match:${found.by}`, detail, about: 'record' };
+    job.end({ kind: 'rejected', cause: `salesforce:ambiguous-match:${found.by}`, detail, about: 'record' });
   } else if (found.kind === 'none') {
-    job.result = isWaiting(step.person.email)
-      ? { kind: 'retry', detail: 'waits for the record of the person, which could not be written yet' }
-      : { kind: 'delivered', detail: 'the person was not found' };
+    job.end(
+      isWaiting(step.person.email)
+        ? { kind: 'retry', detail: 'waits for the record of the person, which could not be written yet' }
+        : { kind: 'delivered', detail: 'the person was not found' },
+    );
   } else {
     const { type, id } = found.row;
     const field = step.links[type];
     if (field !== undefined) return { [field]: id };
-    job.result = { kind: 'delivered', detail: `the person is a ${type}, and "person" names no field for that` };
+    job.end({ kind: 'delivered', detail: `the person is a ${type}, and "person" names no field for that` });
   }
   return undefined;
 }
@@ -136,7 +138,7 @@ function fieldsOf(job: LinkedJob, link: Record<string, Value>, facts: ObjectFact
   for (const { name, value } of [...writes, ...Object.entries(link).map(([name, value]) => ({ name, value }))]) {
     const conformed = conform(facts, object, { name, value }, name);
     if ('kind' in conformed) {
-      job.result = conformed;
+      job.end(conformed);
       return undefined;
     }
     // Salesforce does not allow a task of a lead to refer to another record.
@@ -152,15 +154,15 @@ async function write(org: Org, how: Write, drafts: readonly Draft[]): Promise<Wr
   drafts.forEach(({ job }, index) => {
     const { object } = job.step;
     const each = written[index]!;
-    if (how.how !== 'update' && each.kind === 'failed' && each.mayBeOpen === true) job.mayExist = true;
+    if (how.how !== 'update' && each.kind === 'failed' && each.mayBeOpen === true) job.mayHaveCreated();
     settle(job, each, object, {
       written({ id }) {
         job.remote = { linked: object, id };
-        job.done.push(`${object} ${id} written`);
+        job.done(`${object} ${id} written`);
       },
       lost() {
         job.remote = null;
-        job.result = { kind: 'retry', detail: `the ${object} was deleted in Salesforce and will be created again` };
+        job.end({ kind: 'retry', detail: `the ${object} was deleted in Salesforce and will be created again` });
       },
     });
   });
@@ -178,7 +180,7 @@ export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[]): 
     const { linked, id } = job.step.known;
     const deleted = (): void => {
       job.remote = null;
-      job.done.push(`${linked} ${id} deleted`);
+      job.done(`${linked} ${id} deleted`);
     };
     settle(job, written[ids.indexOf(id)]!, linked, { written: deleted, lost: deleted });
   }
@@ -215,17 +217,17 @@ export async function resolveLookups(
     for (const lookup of job.step.lookups) {
       if (targetOf(facts, lookup.field, lookup.object) === undefined) {
         const detail = `${object}.${lookup.field} cannot hold the id of the record that the mapping names: run "pigeonpost check" for details`;
-        job.result = { kind: 'rejected', cause: `salesforce:lookup:${lookup.field}`, detail };
+        job.end({ kind: 'rejected', cause: `salesforce:lookup:${lookup.field}`, detail });
       }
       const ids = found.get(nameOf(lookup))!.get(lookup.key?.value.toLowerCase() ?? '') ?? [];
       if (ids.length > 1) {
         const detail = `several records match the lookup of ${object}.${lookup.field} by ${lookup.keyField}: make that field unique`;
-        job.result = {
+        job.end({
           kind: 'rejected',
           cause: `salesforce:ambiguous-lookup:${lookup.field}`,
           detail,
           about: 'record',
-        };
+        });
       }
       const id = ids[0] ?? lookup.otherwise;
       if (id !== null) writes.push({ name: lookup.field, value: id, policy: lookup.policy });

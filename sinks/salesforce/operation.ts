@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Operation, Fields, Result } from '../sink.js';
+import type { Fields, Result } from '../sink.js';
 import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { Value, ValueWrite } from '../records/decide-values.js';
-import type { Job as RecordJob } from '../records/job.js';
+import { type RecordOperation, type RecordTask, TaskJob } from '../records/record-task.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import { z } from 'zod';
 
-/** The calls for one change, with one step for each entry of `records` that reads the change's list. */
-export interface SalesforceOperation extends Operation {
-  readonly steps: readonly Step[];
-  /** The results of those entries of `records` that have no step. They stay as they are. */
-  readonly others: Readonly<Record<string, RemoteRecord | LinkedRecord>>;
-}
+export type SalesforceOperation = RecordOperation<Step>;
 
 export type Step = PersonStep | LeaveStep | ForgetStep | LinkedStep | UnlinkStep;
 
@@ -159,27 +154,36 @@ export function linkedRecordOf(object: Fields | null, record: string): LinkedRec
   return found.success ? found.data : null;
 }
 
-/** A step in progress, with its result so far. */
-export class Job<S extends Step = Step> implements RecordJob {
+/** A step in progress. */
+export class Job<S extends Step = Step> extends TaskJob<S, Step> {
+  #remote: NonNullable<S['known']> | null;
+  /** Whether the step wrote or removed something, or found that nothing is left to do. */
+  isDone = false;
+
+  constructor(task: RecordTask<Step>, step: S) {
+    super(task, step);
+    this.#remote = step.known as NonNullable<S['known']> | null;
+  }
+
   /** The present result of the entry at Salesforce; null if, as far as pigeonpost knows, there is none. */
-  remote: NonNullable<S['known']> | null;
-  /** The result of the step; undefined until it is known. */
-  result: Result | undefined;
-  /** True if Salesforce did not answer the creation of the record, so it may exist. */
-  mayExist = false;
-  /** Details for the operator. */
-  readonly done: string[] = [];
-
-  constructor(public step: S) {
-    this.remote = step.known as NonNullable<S['known']> | null;
+  get remote(): NonNullable<S['known']> | null {
+    return this.#remote;
   }
 
-  get isOpen(): boolean {
-    return this.result === undefined;
+  set remote(remote: NonNullable<S['known']> | null) {
+    this.#remote = remote;
+    this.task.made(this.step.record, remote as Fields | null);
   }
 
-  end(result: Result): void {
-    this.result ??= result;
+  /** Notes that Salesforce did not answer the creation of the record, so it may exist. */
+  mayHaveCreated(): void {
+    this.task.made(this.step.record, { mayExist: true });
+  }
+
+  /** Notes what was done, for the operator. */
+  done(detail: string): void {
+    this.isDone = true;
+    this.task.note(detail);
   }
 }
 

@@ -13,7 +13,7 @@ describe('a plan', () => {
       kind: 'send',
       operation: {
         changeId: 'change-7',
-        others: {},
+        object: null,
         steps: [
           {
             kind: 'person',

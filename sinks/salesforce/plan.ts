@@ -42,23 +42,9 @@ export async function planSubject(
   }
   const steps = planned.filter((each): each is Step => typeof each !== 'string');
   if (steps.length > 0) {
-    return { kind: 'send', operation: { changeId: change.id, steps, others: othersOf(subject, records, steps) } };
+    return { kind: 'send', operation: { changeId: change.id, steps, object: made } };
   }
   return { kind: 'nothing', reason: planned.find((each) => typeof each === 'string') ?? 'no-record' };
-}
-
-function othersOf(
-  { object }: Subject,
-  records: readonly Entry[],
-  steps: readonly Step[],
-): SalesforceOperation['others'] {
-  const planned = new Set(steps.map(({ record }) => record));
-  const others: Record<string, NonNullable<ReturnType<typeof remoteRecordOf | typeof linkedRecordOf>>> = {};
-  for (const { name } of records) {
-    const known = planned.has(name) ? null : (remoteRecordOf(object, name) ?? linkedRecordOf(object, name));
-    if (known !== null) others[name] = known;
-  }
-  return others;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { groupBy } from '../../base/grouping.js';
+import { RecordTask } from '../records/record-task.js';
 import { writeRecords } from '../records/write-records.js';
-import { worstOf } from '../records/worst-result.js';
-import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
+import type { Lane, Outcome, Result, SendResult } from '../sink.js';
 import {
   CallFailure,
   CallsEnded,
@@ -29,7 +29,9 @@ export async function deliverBatch(
   lane: Pick<Lane, 'memory' | 'remember'>,
   { newPeople, now }: { readonly newPeople: Exclusive; readonly now: () => number },
 ): Promise<SendResult> {
-  const jobsOf = operations.map(({ steps }) => steps.map((step: Step): Job => new Job(step)));
+  const options = { accepted: 'Salesforce accepted it', failureEnds: 'entry' } as const;
+  const tasks = operations.map((operation) => new RecordTask(operation, options));
+  const jobsOf = tasks.map((task) => task.operation.steps.map((step) => new Job(task, step)));
   const jobs = jobsOf.flat();
   const campaigns = new Campaigns(org, lane);
   const creations = new OpenCreations(lane, now);
@@ -52,7 +54,7 @@ export async function deliverBatch(
     for (const job of sameRecord) if (isWaiting(job) && job.step.email !== null) waiting.add(job.step.email);
   }
   await stage(
-    people.filter(({ isOpen, done }) => isOpen && done.length > 0),
+    people.filter(({ isOpen, isDone }) => isOpen && isDone),
     (due) => writeMembers(org, due, campaigns),
   );
   // Linked records are last, because each contains the id of its person.
@@ -60,7 +62,7 @@ export async function deliverBatch(
   for (const sameRecord of byRecord(jobsOfKind(jobs, 'linked'))) {
     await stage(sameRecord, (due) => writeLinked(org, due, linked));
   }
-  const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
+  const outcomes = tasks.map((task, index) => outcomeOf(task, jobsOf[index]!));
   const memory = { ...campaigns.learnt, ...creations.learnt };
   return Object.keys(memory).length > 0 ? { outcomes, memory } : { outcomes };
 }
@@ -75,38 +77,30 @@ async function stage<J extends Job>(jobs: readonly J[], carryOut: (due: readonly
     await carryOut(due);
   } catch (error) {
     if (!(error instanceof CallFailure || error instanceof CallsEnded)) throw error;
-    for (const job of due) job.result ??= error instanceof CallFailure ? error.result : ended(job);
+    for (const job of due) job.end(error instanceof CallFailure ? error.result : ended(job));
   }
 }
 
-const stoppedEarly = 'sending stopped before all steps were done';
+const stoppedEarly: Result = { kind: 'retry', detail: 'sending stopped before all steps were done' };
 
-function ended({ done }: Job): Result {
-  return done.length === 0 ? { kind: 'unsent' } : { kind: 'retry', detail: stoppedEarly };
+function ended({ isDone }: Job): Result {
+  return isDone ? stoppedEarly : { kind: 'unsent' };
 }
 
-function isWaiting(job: PersonJob): boolean {
-  return !['delivered', 'rejected'].includes((job.result ?? settled(job)).kind);
+function isWaiting({ task, step, isDone }: PersonJob): boolean {
+  const result = task.resultOf(step.record);
+  return result === undefined ? !isDone : !['delivered', 'rejected'].includes(result.kind);
 }
 
 function byRecord<J extends Job>(jobs: readonly J[]): J[][] {
   return [...groupBy(jobs, ({ step }) => step.record).values()];
 }
 
-function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outcome {
-  const worst: Result = worstOf(jobs.map((job): Result => job.result ?? settled(job)));
-  const wasStarted = jobs.some(({ done }) => done.length > 0);
-  if (worst.kind === 'unsent' && !wasStarted) return worst;
-  const isPostponed = worst.kind === 'unsent' && worst.afterMs !== undefined;
-  const result: Result = worst.kind === 'unsent' && !isPostponed ? { kind: 'retry', detail: stoppedEarly } : worst;
-  const object: Record<string, unknown> = { ...others };
-  for (const { step, remote, mayExist } of jobs) {
-    if (remote !== null) object[step.record] = remote;
-    else if (mayExist === true) object[step.record] = { mayExist };
-  }
-  return { ...result, object: Object.keys(object).length > 0 ? (object as Fields) : null };
-}
-
-function settled({ done }: Job): Result {
-  return done.length === 0 ? { kind: 'unsent' } : { kind: 'delivered', detail: done.join('; ') };
+function outcomeOf(task: RecordTask<Step>, jobs: readonly Job[]): Outcome {
+  for (const job of jobs) if (job.isOpen && !job.isDone) job.end({ kind: 'unsent' });
+  const { object = task.operation.object, ...outcome } = task.outcome();
+  const wasStarted = jobs.some(({ isDone }) => isDone);
+  if (outcome.kind !== 'unsent') return { ...outcome, object };
+  if (!wasStarted) return outcome;
+  return { ...(outcome.afterMs === undefined ? stoppedEarly : outcome), object };
 }

@@ -54,7 +54,7 @@ async function byCampaign(jobs: readonly PersonJob[], campaigns: Campaigns): Pro
   for (const job of jobs) {
     if (!job.isOpen || job.remote === null || job.step.campaign === null) continue;
     const campaign = await campaigns.get(job.step.campaign);
-    if ('kind' in campaign) job.result = campaign;
+    if ('kind' in campaign) job.end(campaign);
     else groups.set(campaign, [...(groups.get(campaign) ?? []), job]);
   }
   return groups;
@@ -76,7 +76,7 @@ function isDue({ remote, step }: PersonJob, { id }: Campaign): boolean {
 function isFit(job: PersonJob, facts: ObjectFacts): boolean {
   for (const write of job.step.campaign!.memberWrites) {
     const conformed = conform(facts, 'CampaignMember', write);
-    if ('kind' in conformed) job.result ??= conformed;
+    if ('kind' in conformed) job.end(conformed);
   }
   return job.isOpen;
 }
@@ -164,7 +164,7 @@ function settleMembers({ campaign, jobs, present, status, fields }: Membership, 
   for (const job of jobs) {
     if (written.kind === 'not-begun') {
       const detail = 'the record was written, but the time ended before its campaign member was written';
-      job.result = { kind: 'retry', detail };
+      job.end({ kind: 'retry', detail });
       continue;
     }
     // If the membership is a duplicate, another client created it. If it is lost, the campaign, the person or the
@@ -174,10 +174,10 @@ function settleMembers({ campaign, jobs, present, status, fields }: Membership, 
       written({ id }) {
         const now = status ?? job.remote!.member?.status ?? present!.status;
         remember(job, campaign, { id, status: now, created: present === null }, [...fields.keys()]);
-        job.done.push(`member ${id} ${status ?? 'updated'}`);
+        job.done(`member ${id} ${status ?? 'updated'}`);
       },
-      lost: () => (job.result = changed),
-      duplicate: () => (job.result = changed),
+      lost: () => job.end(changed),
+      duplicate: () => job.end(changed),
     });
   }
 }

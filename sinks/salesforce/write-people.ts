@@ -111,13 +111,11 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
   }
 
   async find(searches: readonly PersonSearch[]): Promise<void> {
+    const found = await findPeople(this.org, searches);
     for (const search of searches) {
       search.job.remote = null;
       search.row = undefined;
       search.type = search.step.objectType;
-    }
-    const found = await findPeople(this.org, searches);
-    for (const search of searches) {
       const each = found.get(search)!;
       if (each.kind === 'record') search.foundAs(each.row);
       if (each.kind !== 'ambiguous') continue;
@@ -238,7 +236,7 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
       search.id = id;
       if (reply === null) {
         job.remote = before ?? { type, id, created: false, keyed: false, written: [], writtenAtMs: 0, member: null };
-        job.done.push(`${type} ${id} unchanged`);
+        job.done(`${type} ${id} unchanged`);
         return;
       }
       const own = [...valuesOf(search).keys()].filter((name) => !isKey(name, job.step));
@@ -251,12 +249,12 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
         writtenAtMs: reply.atMs,
         member: before?.member ?? null,
       };
-      job.done.push(`${type} ${id} ${isNew ? 'created' : 'updated'}`);
+      job.done(`${type} ${id} ${isNew ? 'created' : 'updated'}`);
     });
   }
 
   mayHaveCreated({ job }: PersonSearch): void {
-    job.mayExist = true;
+    job.mayHaveCreated();
   }
 
   #fieldOf(type: PersonType, name: string): FieldFacts | undefined {

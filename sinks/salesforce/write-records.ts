@@ -3,7 +3,8 @@ import { chunksOf } from '../../base/grouping.js';
 import type { Value } from '../records/decide-values.js';
 import type { WriteReply } from '../records/reply.js';
 import { type PartReply, sendInParts } from '../records/send-in-parts.js';
-import { CallFailure, CallsEnded, type FailedResult, type Job } from './operation.js';
+import type { Job } from '../records/job.js';
+import { CallFailure, CallsEnded, type FailedResult } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { Org } from './object-fields.js';
 import { classifyRecordErrors, saidErrors, type SaidError } from './classify.js';
@@ -59,23 +60,23 @@ interface Effects {
  * job gets the result of the failure or the refusal, or `unsent` if the call was not made.
  * @param object the name of the record's object, for the detail of a refusal
  */
-export function settle(job: Pick<Job, 'result'>, written: Written, object: string, effects: Effects): void {
+export function settle(job: Pick<Job, 'end'>, written: Written, object: string, effects: Effects): void {
   switch (written.kind) {
     case 'written':
       effects.written(written);
       return;
     case 'failed':
-      job.result = written.result;
+      job.end(written.result);
       return;
     case 'refused': {
       const failure = classifyRecordErrors(written.errors, object, written.requestId);
       if (failure.kind === 'gone' || failure.kind === 'converted') effects.lost(failure.kind);
       else if (failure.kind === 'duplicate' && effects.duplicate !== undefined) effects.duplicate();
-      else job.result = failure.result;
+      else job.end(failure.result);
       return;
     }
     case 'not-begun':
-      job.result = { kind: 'unsent' };
+      job.end({ kind: 'unsent' });
   }
 }
 
