@@ -25,17 +25,21 @@ export interface WalkEnd {
 
 /** The requests of a walk within the limits of its cycle. */
 export class PageRequests {
+  /** Aborts the requests of this walk. */
   readonly #stop = new AbortController();
-  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.#stop.abort(this.reading.readLimits.signal.reason);
   readonly #usedCursors = new Set<string>();
   readonly #pagesBefore: number;
+  #inProgress = 0;
 
   constructor(
     private readonly reading: StreamReading,
     private readonly from: OpenWalk,
     private readonly budget: WalkBudget,
   ) {
-    this.#signal = AbortSignal.any([reading.readLimits.signal, this.#stop.signal]);
+    const { signal } = reading.readLimits;
+    signal.addEventListener('abort', this.#onAbort);
+    if (signal.aborted) this.#onAbort();
     this.#pagesBefore = reading.cycle.pages;
   }
 
@@ -50,11 +54,16 @@ export class PageRequests {
     const { priority } = this.budget;
     requests.set(priority, (requests.get(priority) ?? 0) + 1);
     const permit = { workspace: place.workspace, priority, permits: readLimits.permits?.get(priority) };
-    return await deps.gate.page(deps, permit, listRef(place.pigeonholeId, lease), {
-      cursor,
-      signal: this.#signal,
-      known: stream.frames(),
-    });
+    this.#inProgress += 1;
+    try {
+      return await deps.gate.page(deps, permit, listRef(place.pigeonholeId, lease), {
+        cursor,
+        signal: this.#stop.signal,
+        known: stream.frames(),
+      });
+    } finally {
+      this.#inProgress -= 1;
+    }
   }
 
   /** Whether the cycle's limits allow the page with this ordinal (position in the walk, from 0). */
@@ -65,11 +74,12 @@ export class PageRequests {
     const isLate = read > 0 && performance.now() > readLimits.latest;
     const isTimeUp =
       isLate || (read >= readLimits.minPages && (performance.now() > readLimits.until || deps.stopping.aborted));
-    return pages < this.budget.maxPages && !isTimeUp && !readLimits.halted() && !this.#signal.aborted;
+    return pages < this.budget.maxPages && !isTimeUp && !readLimits.halted() && !this.#stop.signal.aborted;
   }
 
-  /** Aborts the request in progress. */
+  /** Aborts the request in progress, if there is one: the abort of a walk that has ended costs more than its requests. */
   close(): void {
-    this.#stop.abort();
+    this.reading.readLimits.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#inProgress > 0) this.#stop.abort();
   }
 }
