@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Time from the request to the last byte of its answer, including the wait for a connection. Default 30,000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Maximum number of connections, kept open between requests. Default 8. */
+  /** Maximum number of connections for reads, and for writes, kept open between requests. Default 8. */
   readonly connections?: number | undefined;
   /** Maximum size of an answer; a larger one fails with kind `protocol`. Default 8 MiB. */
   readonly maxResponseBytes?: number | undefined;
@@ -102,11 +102,18 @@ const keepAliveTimeoutMs = 30_000;
  */
 export const maxAnswerBytes = 8 * 1024 * 1024;
 
+/** The connections of a client. */
+export interface Connections {
+  readonly reads: Dispatcher;
+  /** For imports and new objects, for which a person waits: a slow service may hold all connections of reads. */
+  readonly writes: Dispatcher;
+}
+
 /**
- * Opens the connection pool of a client. It follows no redirects and requests neither HTTP/2 nor compression.
+ * Opens the connection pools of a client. They follow no redirects and request neither HTTP/2 nor compression.
  * @throws {ClientOptionsError} if the proxy or the certificates cannot be used
  */
-export function openConnections(baseUrl: BaseUrl, options: ClientOptions, requestTimeoutMs: number): Dispatcher {
+export function openConnections(baseUrl: BaseUrl, options: ClientOptions, requestTimeoutMs: number): Connections {
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const ca = options.ca?.trim() === '' ? undefined : options.ca;
   const connect = {
@@ -126,20 +133,23 @@ export function openConnections(baseUrl: BaseUrl, options: ClientOptions, reques
     maxResponseSize: options.maxResponseBytes ?? maxAnswerBytes,
   };
   const proxy = readProxy(options.proxy);
-  if (proxy === undefined || !baseUrl.isSecure) return new Pool(baseUrl.origin, pool);
-  return new EnvHttpProxyAgent({
-    ...pool,
-    // Empty strings and not undefined: for undefined, undici reads the environment, which only config may do.
-    httpProxy: '',
-    httpsProxy: proxy.uri,
-    noProxy: options.noProxy ?? '',
-    ...(proxy.token === undefined ? {} : { token: proxy.token }),
-    requestTls: connect,
-    proxyTls: connect,
-    // By default, undici waits 300 s for the proxy to open a tunnel, which would also delay `close`.
-    clientFactory: (origin, poolOptions) =>
-      proxyConnections(origin, { ...poolOptions, headersTimeout: requestTimeoutMs }),
-  });
+  const open = (): Dispatcher => {
+    if (proxy === undefined || !baseUrl.isSecure) return new Pool(baseUrl.origin, pool);
+    return new EnvHttpProxyAgent({
+      ...pool,
+      // Empty strings and not undefined: for undefined, undici reads the environment, which only config may do.
+      httpProxy: '',
+      httpsProxy: proxy.uri,
+      noProxy: options.noProxy ?? '',
+      ...(proxy.token === undefined ? {} : { token: proxy.token }),
+      requestTls: connect,
+      proxyTls: connect,
+      // By default, undici waits 300 s for the proxy to open a tunnel, which would also delay `close`.
+      clientFactory: (origin, poolOptions) =>
+        proxyConnections(origin, { ...poolOptions, headersTimeout: requestTimeoutMs }),
+    });
+  };
+  return { reads: open(), writes: open() };
 }
 
 /** Splits a proxy URL into an address without credentials, which undici may print, and a header that carries them. */

@@ -69,13 +69,13 @@ describe('a request', () => {
     async function queued(later: () => Promise<void> | undefined) {
       const asked = signalled<() => void>();
       const { client, service } = await start(
-        ({ method }, response) => {
-          if (method === 'POST') answerJson(response, 200, {});
-          else asked.resolve(() => answerJson(response, 200, collection([])));
+        (_, response) => {
+          if (service.requests.length > 1) answerJson(response, 200, {});
+          else asked.resolve(() => answerJson(response, 200, {}));
         },
         { connections: 1 },
       );
-      const page = client.page(list);
+      const first = client.createRegistrants(101, '{"attendeeCode":"B"}');
       const answer = await asked.promise;
       let confirm = (): Promise<void> | undefined => undefined;
       const created = whileHeld(
@@ -88,8 +88,8 @@ describe('a request', () => {
       );
       confirm = later;
       answer();
-      await page;
-      return { outcome: await outcome, posts: service.requests.filter(({ method }) => method === 'POST').length };
+      await first;
+      return { outcome: await outcome, posts: service.requests.length - 1 };
     }
 
     it('is not sent if the lease was lost, and fails with the reason', async () => {
@@ -291,6 +291,22 @@ describe('a client', () => {
     await Promise.all(Array.from({ length: 12 }, () => client.page(list)));
     expect(service.requests).toHaveLength(12);
     expect(ports.size).toBe(2);
+  });
+
+  it('sends an import while reads use all of their connections', async () => {
+    const asked = signalled<() => void>();
+    const { client } = await start(
+      ({ method }, response) => {
+        if (method === 'POST') answerJson(response, 200, {});
+        else asked.resolve(() => answerJson(response, 200, collection([])));
+      },
+      { connections: 1 },
+    );
+    const page = client.page(list);
+    const answer = await asked.promise;
+    await client.createRegistrants(101, '{"attendeeCode":"A"}');
+    answer();
+    await page;
   });
 
   it('lets a request in progress finish before it closes', async () => {

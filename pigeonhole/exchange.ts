@@ -39,7 +39,9 @@ export function openExchange(options: ClientOptions) {
   if (!(requestTimeoutMs > 0 && requestTimeoutMs < 2 ** 31)) {
     throw new ClientOptionsError('requestTimeoutMs', 'is not a number of milliseconds above 0 and below 2^31');
   }
-  const dispatcher = openConnections(baseUrl, options, requestTimeoutMs).compose(onlyWhileHeld);
+  const connections = openConnections(baseUrl, options, requestTimeoutMs);
+  const reads = connections.reads.compose(onlyWhileHeld);
+  const writes = connections.writes.compose(onlyWhileHeld);
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;
 
@@ -47,7 +49,7 @@ export function openExchange(options: ClientOptions) {
     const deadline = openDeadline(requestTimeoutMs, signal);
     const requestedAt = now();
     try {
-      const response = await dispatcher.request({
+      const response = await (method === 'GET' ? reads : writes).request({
         origin: baseUrl.origin,
         path: `${baseUrl.prefix}${path}${query === undefined || query === '' ? '' : `?${query}`}`,
         method,
@@ -121,7 +123,7 @@ export function openExchange(options: ClientOptions) {
       }
     },
     /** Waits for requests in progress, each of which has a deadline, then closes the connections. */
-    close: (): Promise<void> => (closing ??= dispatcher.close()),
+    close: (): Promise<void> => (closing ??= Promise.all([reads.close(), writes.close()]).then(() => undefined)),
   };
 }
 
