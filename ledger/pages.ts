@@ -28,21 +28,43 @@ export interface KnownPage {
   readonly summary: PageSummary;
 }
 
-/** Returns up to `limit` stored pages that have a digest, from the ordinal `from` onwards, keyed by ordinal. */
+/** The stored pages of a stream that have a digest, by ordinal. */
+export interface KnownPages {
+  /** Pages before this ordinal were not loaded. */
+  readonly from: number;
+  /** Neither were pages from this ordinal onwards; infinity: there are none. */
+  readonly until: number;
+  readonly pages: ReadonlyMap<number, KnownPage>;
+}
+
+/**
+ * Loads the pages that have a digest, of several streams with one statement.
+ * @param places for each stream, the first ordinal to load
+ * @param limit maximum number of pages of each stream
+ */
 export async function knownPages(
   ledger: Ledger,
-  lease: StreamLease,
-  from: number,
+  places: readonly { readonly streamId: number; readonly from: number }[],
   limit: number,
-): Promise<Map<number, KnownPage>> {
-  const rows = await ledger.db.query<PageRow>(
-    `select ordinal, digest, cardinality(keys) as count, first_value as "firstValue", last_value as "lastValue", low,
-       high, direction, keys[cardinality(keys)] as "lastKey", newest_at as "newestAt", set_aside as "setAside",
-       foreign_rows as "foreign"
-     from pages where stream_id = $1 and ordinal >= $2 and digest is not null order by ordinal limit $3`,
-    [lease.streamId, from, limit],
+): Promise<Map<number, KnownPages>> {
+  const rows = await ledger.db.query<PageRow & { streamId: number }>(
+    `select s.id as "streamId", p.* from unnest($1::int8[], $2::int4[]) as s (id, first_ordinal) cross join lateral
+       (select ordinal, digest, cardinality(keys) as count, first_value as "firstValue", last_value as "lastValue", low,
+          high, direction, keys[cardinality(keys)] as "lastKey", newest_at as "newestAt", set_aside as "setAside",
+          foreign_rows as "foreign"
+        from pages where stream_id = s.id and ordinal >= s.first_ordinal and digest is not null
+        order by ordinal limit $3) p`,
+    [places.map(({ streamId }) => streamId), places.map(({ from }) => from), limit],
   );
-  return new Map(rows.map(({ ordinal, digest, ...summary }) => [ordinal, { digest, summary }]));
+  const known = new Map(places.map(({ streamId }) => [streamId, new Map<number, KnownPage>()]));
+  for (const { streamId, ordinal, digest, ...summary } of rows) known.get(streamId)!.set(ordinal, { digest, summary });
+  return new Map(
+    places.map(({ streamId, from }) => {
+      const pages = known.get(streamId)!;
+      const until = pages.size < limit ? Number.POSITIVE_INFINITY : Math.max(...pages.keys()) + 1;
+      return [streamId, { from, until, pages }];
+    }),
+  );
 }
 
 /**

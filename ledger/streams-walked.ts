@@ -38,20 +38,28 @@ export async function storePageEffects(
 /**
  * Stores what a walk that has advanced only in memory changes in its stream, apart from its position.
  * @param polledAt end of a poll that showed nothing new; null: there was none
- * @param sweepStartedAt null: no sweep is in progress
+ * @param sweep null: no sweep is in progress; plannedAt: the due time that was stored when it started, in whole
+ *   milliseconds, or null if none was
  */
 export async function storeQuietStart(
   tx: Queryable,
   streamId: number,
-  { polledAt, sweepStartedAt }: { readonly polledAt: Date | null; readonly sweepStartedAt: Date | null },
+  {
+    polledAt,
+    sweep,
+  }: {
+    readonly polledAt: Date | null;
+    readonly sweep: { readonly startedAt: Date; readonly plannedAt: Date | null } | null;
+  },
 ): Promise<void> {
   await tx.query(
     `update streams set polled_at = coalesce($2, polled_at),
-       -- as in the first page of a sweep
-       sweep_due_at = case when $3::timestamptz is not null and (sweep_due_at <= $3 or sweep_due_at > clock_timestamp())
+       -- as in the first page of a sweep; the time for which the sweep was planned may have come since it started
+       sweep_due_at = case when $3::timestamptz is not null and (sweep_due_at <= $3 or sweep_due_at > clock_timestamp()
+           or date_trunc('milliseconds', sweep_due_at) = $4)
          then null else sweep_due_at end
      where id = $1`,
-    [streamId, polledAt, sweepStartedAt],
+    [streamId, polledAt, sweep?.startedAt ?? null, sweep?.plannedAt ?? null],
   );
 }
 

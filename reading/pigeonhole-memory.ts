@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
+import { knownPages } from '../ledger/pages.js';
 import { acquireStreams, ensureStreams, heldStreams, type StreamName, wantedStreams } from '../ledger/streams.js';
 import { type ReaderFence, type StreamProgress, writeProgress } from '../ledger/streams-progress.js';
 import { type ReadingPlan, streamsOf } from '../work/reading-plan.js';
@@ -10,6 +11,8 @@ import { readSchedules, type Schedule } from './stream-facts.js';
  * If more streams become due within this time after the next one, the next cycle starts later and reads all of them.
  */
 const togetherMs = 100;
+/** Maximum number of pages of each stream whose digests are loaded together with those of other streams. */
+const maxPagesAtOnce = 100;
 
 /** The streams of a pigeonhole as its reader remembers them. A stream that is being read is left alone. */
 export class PigeonholeMemory {
@@ -120,9 +123,16 @@ export class PigeonholeMemory {
       ...(held.length === 0 ? [] : await heldStreams(this.ledger, held)),
       ...(free.length === 0 ? [] : await acquireStreams(this.ledger, free, { owner: this.owner, fence: this.fence })),
     ];
+    if (leases.length === 0) return;
+    const places = leases.map(({ streamId, sweep }) => ({ streamId, from: sweep?.pages ?? 0 }));
+    const known = await knownPages(this.ledger, places, maxPagesAtOnce);
     for (const lease of leases) {
-      this.#epochs.set(lease.streamId, lease.epoch);
-      missing.find(({ id }) => id === lease.streamId)!.loaded(lease);
+      const { streamId, epoch } = lease;
+      const pages = known.get(streamId)!;
+      this.#epochs.set(streamId, epoch);
+      // A longer list loads more of them at once, when it is swept.
+      const isWhole = pages.until === Number.POSITIVE_INFINITY;
+      missing.find(({ id }) => id === streamId)!.loaded(lease, isWhole ? pages : undefined);
     }
   }
 
@@ -140,10 +150,15 @@ export class PigeonholeMemory {
 
   /** Stores what is not stored yet, except of streams that are being read. */
   async save(isBusy: (streamId: number) => boolean): Promise<void> {
+    await this.saveProgress();
+    for (const stream of this.#streams.values()) {
+      if (stream.isAhead && !isBusy(stream.id)) await stream.savePosition(this.ledger, stream.lease!);
+    }
+  }
+
+  /** Stores the progress of the reads that have ended. */
+  async saveProgress(): Promise<void> {
     // A refused progress is lost: the stream is read a little early.
     await writeProgress(this.ledger.db, this.fence, this.takeProgress());
-    for (const stream of this.#streams.values()) {
-      if (stream.isAhead && !isBusy(stream.id)) await stream.save(this.ledger, stream.lease!);
-    }
   }
 }

@@ -249,7 +249,8 @@ export class PigeonholeReader {
         const full = { ...place, schedule: memory.schedule };
         const pages = name === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
         const latest = performance.now() + longestStageMs;
-        const slice = { until, minPages: pages, latest, signal: round.signal, permits };
+        const saveProgress = (): Promise<void> => memory.saveProgress();
+        const slice = { until, minPages: pages, latest, signal: round.signal, permits, saveProgress };
         // Short reads first: a long walk must not delay live streams.
         const queue = streams.toSorted((a, b) => Number(a.isWalking(now)) - Number(b.isWalking(now)));
         const result = await this.#readAll(full, queue, { round, slice });

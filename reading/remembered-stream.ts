@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
-import { type KnownPage, knownPages } from '../ledger/pages.js';
+import { type KnownPage, type KnownPages, knownPages } from '../ledger/pages.js';
 import type { NextReads, StreamLease, WantedStream } from '../ledger/streams.js';
-import { type StreamProgress, type SweepProgress, writeProgress } from '../ledger/streams-progress.js';
+import type { StreamProgress, SweepProgress } from '../ledger/streams-progress.js';
 import { storeQuietStart } from '../ledger/streams-walked.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { saveWalk } from '../ledger/walks.js';
@@ -51,7 +51,7 @@ export class RememberedStream {
   #progress: StreamProgress | null = null;
   #swept: SweepProgress | null = null;
   #hasStoredPoll = false;
-  #pages: { readonly from: number; readonly known: ReadonlyMap<number, KnownPage> } | null = null;
+  #pages: KnownPages | null = null;
   #frames: KnownFrames = new Map();
   /** Pages of polls by their cursor. */
   readonly #polled = new Map<string | null, KnownPage>();
@@ -79,14 +79,14 @@ export class RememberedStream {
     return this.#sweepDueAt !== null && this.#sweepDueAt <= nowMs;
   }
 
-  /** Takes over what the ledger holds now. */
-  loaded(lease: StreamLease): void {
+  /** Takes over what the ledger holds now. @param pages undefined: those that a walk needs are loaded when it starts */
+  loaded(lease: StreamLease, pages: KnownPages | undefined): void {
     this.lease = lease;
+    this.#pages = pages ?? null;
     this.#sweepDueAt = lease.sweepDueAt === null ? null : lease.sweepDue ? 0 : lease.sweepDueAt.getTime();
     this.#storedDueAt = lease.dueAt.getTime() + 1; // an instant in JavaScript lacks the microseconds
     this.#plannedSweepAt = lease.sweepDueAt;
     this.#hasStoredPoll = lease.poll !== null;
-    this.#pages = null;
   }
 
   /** Returns the pages that the service has sent, so that they are not parsed again. */
@@ -118,10 +118,12 @@ export class RememberedStream {
     walk: OpenWalk,
   ): Promise<{ at(ordinal: number, cursor: string | null): KnownPage | undefined }> {
     if (walk.kind === 'poll') return { at: (_ordinal, cursor) => this.#polled.get(cursor) };
-    if (this.#pages === null || this.#pages.from > walk.pages || this.#pages.from + maxKnownPages <= walk.pages)
-      this.#pages = { from: walk.pages, known: await knownPages(ledger, this.lease!, walk.pages, maxKnownPages) };
-    const { known } = this.#pages;
-    return { at: (ordinal) => known.get(ordinal) };
+    const { streamId } = this.lease!;
+    const from = walk.pages;
+    if (this.#pages === null || from < this.#pages.from || from >= this.#pages.until)
+      this.#pages = (await knownPages(ledger, [{ streamId, from }], maxKnownPages)).get(streamId)!;
+    const { pages } = this.#pages;
+    return { at: (ordinal) => pages.get(ordinal) };
   }
 
   /** Whether the next read may be quiet. An unfinished poll in the ledger has to end there. */
@@ -212,30 +214,25 @@ export class RememberedStream {
     return progress;
   }
 
-  /**
-   * Stores what is not stored yet: the progress of earlier reads, and the position of a walk that has advanced only in
-   * memory.
-   * @throws {LedgerError} kind `stale` if the stream has a newer reader
-   */
-  async save(ledger: Ledger, lease: StreamLease): Promise<void> {
-    const progress = this.takeProgress();
-    // A refused progress is lost: the stream is read a little early.
-    if (progress !== null) await writeProgress(ledger.db, null, [progress]);
-    if (this.isAhead) await this.#savePosition(ledger, lease);
-  }
-
   /** True if a walk has advanced, or a poll has ended, and the ledger does not know it. */
   get isAhead(): boolean {
     return this.#unsaved !== null || this.#polledAt !== null;
   }
 
-  async #savePosition(ledger: Ledger, lease: StreamLease): Promise<void> {
+  /**
+   * Stores the position of a walk that has advanced only in memory, and the end of a poll before it. Store the progress
+   * of earlier reads first (`takeProgress`).
+   * @throws {LedgerError} kind `stale` if the stream has a newer reader
+   */
+  async savePosition(ledger: Ledger, lease: StreamLease): Promise<void> {
+    if (!this.isAhead) return;
     const walk = this.#unsaved;
     await ledger.db.transaction(
       async (tx) => {
         await lockPigeonhole(tx, lease);
-        const sweepStartedAt = walk?.kind === 'sweep' ? walk.startedAt : null;
-        await storeQuietStart(tx, this.id, { polledAt: this.#polledAt, sweepStartedAt });
+        const plannedAt = this.#plannedSweepAt;
+        const sweep = walk?.kind === 'sweep' ? { startedAt: walk.startedAt, plannedAt } : null;
+        await storeQuietStart(tx, this.id, { polledAt: this.#polledAt, sweep });
         if (walk !== null) await saveWalk(tx, this.id, walk);
       },
       { beginsByLocking: true },

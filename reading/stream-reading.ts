@@ -60,6 +60,8 @@ export interface CycleLimits {
   readonly permits?: PermitsByPriority | undefined;
   /** Whether another stream's request showed that the workspace has to wait. */
   readonly halted: () => boolean;
+  /** Stores the progress of the pigeonhole's streams that is only in memory. */
+  readonly saveProgress: () => Promise<void>;
 }
 
 /** One cycle of one stream: its lease, its limits and its counts so far. */
@@ -103,10 +105,14 @@ export interface StreamReading {
   acceptsNewItems: boolean;
 }
 
-/** Ends the quiet part of a read, before anything is stored: stores what is only in memory. */
+/**
+ * Ends the quiet part of a read, before anything is stored: stores what is only in memory, also of other streams,
+ * because what the ledger decides about this one may depend on when those were read.
+ */
 export async function leaveQuiet(reading: StreamReading): Promise<void> {
   reading.isQuiet = false;
-  await reading.stream.save(reading.deps.ledger, reading.lease);
+  await reading.readLimits.saveProgress();
+  await reading.stream.savePosition(reading.deps.ledger, reading.lease);
 }
 
 /** Lists whose items decide whether authors in other lists are anonymous. */

@@ -1,6 +1,7 @@
-// npm run properties -- --runs N --seed S [--shrink] [--store embedded|postgres]
-// Plays N lives of a service and its reader against a model, and prints lost, repeated and falsely deleted items.
-// A failure prints its seed: --seed S --runs 1 repeats it, --shrink makes it smaller.
+// npm run properties -- --runs N --seed S [--only reading|remembering] [--shrink] [--store embedded|postgres]
+// `reading` plays N lives of a service and its reader against a model, and prints lost, repeated and falsely deleted
+// items. `remembering` compares the ledgers of a reader that remembers and of one that forgets, after N histories.
+// A failure prints its seed: --seed S --runs 1 --only NAME repeats it, --shrink makes it smaller.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +12,11 @@ import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
-import { type Figures, runProperties } from './run-properties.js';
+import { runRemembering } from './remembering.js';
+import { runProperties } from './run-properties.js';
 
-const usage = 'usage: npm run properties -- [--runs N] [--seed S] [--shrink] [--store embedded|postgres] [--help]';
+const usage =
+  'usage: npm run properties -- [--runs N] [--seed S] [--only reading|remembering] [--shrink] [--store embedded|postgres] [--help]';
 
 async function main(): Promise<void> {
   const values = readOptions();
@@ -26,41 +29,64 @@ async function main(): Promise<void> {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  const { runs, seed } = values;
-  const { db, close } = await openStore(values.store);
-  try {
-    await openLedger(db, testKey);
-    const startedAt = Date.now();
-    const figures = await runProperties(db, {
-      runs,
-      seed,
-      shrink: values.shrink,
-      onRun: (done, { failures }) => {
-        const last = failures.at(-1);
-        if (last?.seed === seed + done - 1) process.stderr.write(`seed ${last.seed} failed: ${last.what}\n`);
-        if (done % 100 === 0) process.stderr.write(`${done} runs, ${failures.length} failed\n`);
-      },
-    });
-    const seconds = Math.round((Date.now() - startedAt) / 1000);
-    process.stdout.write(`${runs} runs from seed ${seed} on ${db.kind}, ${seconds} s\n${formatFigures(figures)}\n`);
-    process.exitCode = figures.failures.length === 0 ? 0 : 1;
-  } finally {
-    await close();
+  const names = values.only === undefined ? (Object.keys(properties) as PropertyName[]) : [values.only];
+  let hasFailed = false;
+  for (const name of names) {
+    const { db, close } = await openStore(values.store);
+    try {
+      await openLedger(db, testKey);
+      const startedAt = Date.now();
+      const { failures, text } = await properties[name](db, values);
+      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      const { runs, seed } = values;
+      process.stdout.write(`${name}: ${runs} runs from seed ${seed} on ${db.kind}, ${seconds} s\n${text}\n`);
+      for (const { seed: failed, what } of failures) {
+        process.stdout.write(`seed ${failed} failed:\n  ${what.replaceAll('\n', '\n  ')}\n`);
+      }
+      const [only] = failures;
+      if (failures.length === 1) process.stdout.write(`${inspect(only, { depth: null, breakLength: 120 })}\n`);
+      hasFailed ||= failures.length > 0;
+    } finally {
+      await close();
+    }
   }
+  process.exitCode = hasFailed ? 1 : 0;
 }
 
-function formatFigures({ failures, faults, disturbed, ...counts }: Figures): string {
-  const line = (named: object): string =>
-    Object.entries(named)
-      .map(([name, value]) => `${name} ${String(value)}`)
-      .join(', ');
-  return [
-    line(counts),
-    line(disturbed),
-    line(faults),
-    ...failures.map(({ seed, what }) => `seed ${seed} failed:\n  ${what.replaceAll('\n', '\n  ')}`),
-    ...(failures.length === 1 ? [inspect(failures[0]!.script, { depth: null, breakLength: 120 })] : []),
-  ].join('\n');
+interface Outcome {
+  readonly failures: readonly { readonly seed: number; readonly what: string }[];
+  /** The other figures. */
+  readonly text: string;
+}
+
+type Runs = Pick<Options, 'runs' | 'seed' | 'shrink'>;
+
+const properties = {
+  async reading(db: Database, options: Runs): Promise<Outcome> {
+    const figures = await runProperties(db, { ...options, onRun: reportTo(options) });
+    const { failures, faults, disturbed, ...counts } = figures;
+    return { failures, text: [counts, disturbed, faults].map(formatCounts).join('\n') };
+  },
+  async remembering(db: Database, options: Runs): Promise<Outcome> {
+    const { failures, ...counts } = await runRemembering(db, { ...options, onRun: reportTo(options) });
+    return { failures, text: formatCounts(counts) };
+  },
+};
+
+type PropertyName = keyof typeof properties;
+
+function reportTo({ seed }: Runs): (done: number, figures: Pick<Outcome, 'failures'>) => void {
+  return (done, { failures }) => {
+    const last = failures.at(-1);
+    if (last?.seed === seed + done - 1) process.stderr.write(`seed ${last.seed} failed: ${last.what}\n`);
+    if (done % 100 === 0) process.stderr.write(`${done} runs, ${failures.length} failed\n`);
+  };
+}
+
+function formatCounts(named: object): string {
+  return Object.entries(named)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
 }
 
 async function openStore(kind: string): Promise<{ db: Database; close: () => Promise<void> }> {
@@ -85,6 +111,7 @@ async function openStore(kind: string): Promise<{ db: Database; close: () => Pro
 }
 
 interface Options {
+  readonly only: PropertyName | undefined;
   readonly runs: number;
   readonly seed: number;
   readonly shrink: boolean;
@@ -101,10 +128,18 @@ function readOptions(): Options | string {
         seed: { type: 'string', default: '1' },
         shrink: { type: 'boolean', default: false },
         store: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
+        only: { type: 'string' },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });
-    return { ...values, runs: wholeNumber('runs', values.runs), seed: wholeNumber('seed', values.seed) };
+    const { only } = values;
+    if (only !== undefined && !Object.hasOwn(properties, only)) return `--only ${only} is not supported`;
+    return {
+      ...values,
+      only: only as PropertyName | undefined,
+      runs: wholeNumber('runs', values.runs),
+      seed: wholeNumber('seed', values.seed),
+    };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

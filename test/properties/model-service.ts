@@ -75,14 +75,19 @@ export class ModelService implements PigeonholeClient {
 
   /** Clock of the answers. */
   now: () => number = Date.now;
+  /** Called before a request for a page arrives. */
+  onSent: () => Promise<void> = async () => undefined;
+  /** Called when a request for a page arrives. May change the world, or return a fault of the answer. */
+  onArrival: (list: ListRef) => Fault | Glitch | undefined = () => undefined;
 
   async page(list: ListRef, { cursor = null, count = 300, signal }: PageOptions = {}): Promise<Page> {
     const call: Call = { method: 'GET', path: listPath(list) };
     this.underWay += 1;
     try {
       refuseAborted(call, signal);
+      await this.onSent();
       await this.#travel();
-      const { fault, glitch, held } = this.#arrive();
+      const { fault, glitch, held } = this.#arrive(list);
       const requestedAt = await this.#instant();
       refuseAborted(call, signal);
       // The answer contains the current lists, even if it is delayed. A refusal is delayed like a page.
@@ -149,7 +154,7 @@ export class ModelService implements PigeonholeClient {
     for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
   }
 
-  #arrive(): { fault: Fault | undefined; glitch: Glitch | undefined; held: Promise<void> | undefined } {
+  #arrive(list: ListRef): { fault: Fault | undefined; glitch: Glitch | undefined; held: Promise<void> | undefined } {
     this.requests += 1;
     this.world.tick += 1;
     const number = this.requests - this.#requestsBefore;
@@ -158,7 +163,7 @@ export class ModelService implements PigeonholeClient {
     let fault: Fault | undefined;
     let glitch: Glitch | undefined;
     let held: Promise<void> | undefined;
-    for (const { happen } of now) {
+    for (const happen of [...now.map((occasion) => occasion.happen), () => this.onArrival(list)]) {
       const outcome = happen();
       if (typeof outcome === 'string' && isGlitch(outcome)) glitch = outcome;
       else if (typeof outcome === 'string') fault = outcome;

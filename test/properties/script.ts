@@ -61,7 +61,7 @@ const order = fc.constantFrom<ListOrder>('ascending', 'descending', 'unordered')
 const number = fc.nat(40);
 const perPage = fc.integer({ min: 2, max: 5 });
 
-const shape: fc.Arbitrary<WorldShape> = fc.record({
+export const anyShape: fc.Arbitrary<WorldShape> = fc.record({
   pigeonholeIds: fc.oneof(
     { weight: 4, arbitrary: fc.constant([101]) },
     { weight: 1, arbitrary: fc.constant([101, 102]) },
@@ -75,7 +75,8 @@ const shape: fc.Arbitrary<WorldShape> = fc.record({
   >,
 });
 
-function mutationOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
+/** Returns any mutation, most of them of these lists. */
+export function mutationOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
   const at = {
     list: fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...lists) },
@@ -187,7 +188,7 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
 }
 
 /** Returns the initial rows: a few of each related list, and several pages of the lists to read. */
-function startOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation[]> {
+export function startOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation[]> {
   const put = (list: PigeonholeListName, count: fc.Arbitrary<number>): fc.Arbitrary<Mutation[]> =>
     fc
       .record({ count, picks: fc.array(number, { minLength: 12, maxLength: 12 }), where: fc.constant(0) })
@@ -215,7 +216,7 @@ export const anyScript: fc.Arbitrary<Script> = fc
   .uniqueArray(fc.constantFrom(...pigeonholeLists), { minLength: 1, maxLength: 3 })
   .chain((lists) =>
     fc.record({
-      shape,
+      shape: anyShape,
       lists: fc.constant(lists),
       start: startOf(lists),
       steps: fc.array(stepOf(mutationOf(lists), touchOf(lists)), { minLength: 1, maxLength: 12, size: 'max' }),
