@@ -20,6 +20,7 @@ import { hubspotLimit } from './hubspot-limit.js';
 import { idle } from './idle.js';
 import { importRows } from './import.js';
 import { moderation } from './moderation.js';
+import { neighbor } from './neighbor.js';
 import { peers } from './peers.js';
 import { registrantFile } from './registrant-file.js';
 import { scale } from './scale/scale.js';
@@ -37,6 +38,7 @@ const allBenches: readonly Bench[] = [
   latency,
   moderation,
   detection,
+  neighbor,
   smallQuota,
   memory,
   peers,

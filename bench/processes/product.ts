@@ -16,6 +16,8 @@ interface ProductOptions {
   readonly store: StoreKind;
   /** YAML of the sync, without its workspace. */
   readonly sync: readonly string[];
+  /** Service of another workspace, and YAML of its sync. */
+  readonly neighbor?: { readonly sandboxUrl: string; readonly sync: readonly string[] };
   /** YAML of the sinks, one line each. */
   readonly sinks: readonly string[];
   /** Values of the references `${NAME}` in the YAML. */
@@ -213,11 +215,20 @@ function configuration(
   options: ProductOptions,
   at: { readonly sandboxUrl: string; readonly store: string; readonly temporal: string | undefined },
 ): string {
+  const workspace = (name: string, url: string): string =>
+    `  ${name}: { baseUrl: "${url}", apiKey: "\${BENCH_API_KEY}" }`;
+  const sync = (name: string, of: string, lines: readonly string[]): string[] => [
+    `  ${name}:`,
+    ...[`workspace: ${of}`, ...lines].map((line) => `    ${line}`),
+  ];
+  const { neighbor } = options;
   return [
-    `workspaces: { acme: { baseUrl: "${at.sandboxUrl}", apiKey: "\${BENCH_API_KEY}" } }`,
+    'workspaces:',
+    workspace('acme', at.sandboxUrl),
+    ...(neighbor === undefined ? [] : [workspace('neighbor', neighbor.sandboxUrl)]),
     'syncs:',
-    '  measured:',
-    ...['workspace: acme', ...options.sync].map((line) => `    ${line}`),
+    ...sync('measured', 'acme', options.sync),
+    ...(neighbor === undefined ? [] : sync('neighbor', 'neighbor', neighbor.sync)),
     'sinks:',
     ...options.sinks.map((line) => `  ${line}`),
     `store: "${at.store}"`,
