@@ -3,6 +3,7 @@ import { sumOf } from '../base/words.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type Pause, pausesOf } from '../ledger/pauses.js';
 import { type RowOutcome, rowOutcomes } from '../base/row-outcomes.js';
+import { requester } from '../ledger/imports/dropped-files.js';
 
 export interface ImportProgress {
   readonly number: number;
@@ -229,9 +230,11 @@ export async function importIdOf(ledger: Ledger, number: number): Promise<string
   return row?.id;
 }
 
-/** Returns the imports that need a running workflow. */
-export async function runningImports(ledger: Ledger): Promise<{ id: string; workspace: string }[]> {
+/** Returns the imports that need a running workflow. `isDropped`: the file was found in a drop folder. */
+export async function runningImports(ledger: Ledger): Promise<{ id: string; workspace: string; isDropped: boolean }[]> {
   return await ledger.db.query(
-    `select i.id, p.workspace from imports i join pigeonholes p on p.ref = i.ref where i.state = 'running' order by i.number`,
+    `select i.id, p.workspace, i.requested_by is not distinct from $1 as "isDropped"
+     from imports i join pigeonholes p on p.ref = i.ref where i.state = 'running' order by i.number`,
+    [requester],
   );
 }

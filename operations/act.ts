@@ -107,7 +107,7 @@ export async function wakeWorkspace(
 ): Promise<void> {
   starter.wakeReaders();
   const imports = (await runningImports(ledger)).filter((each) => each.workspace === workspace);
-  const workflows = [discovering(workspace), ...imports.map(({ id }) => importing(id))];
+  const workflows = [discovering(workspace), ...imports.map(importing)];
   await Promise.all(workflows.map((workflow) => starter.wakeWorkflow(workflow)));
 }
 

@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { WorkflowIdReusePolicy } from '@temporalio/common';
+import { type Priority, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Ledger } from '../ledger/ledger.js';
 import { assignReaders, readersOf } from '../ledger/readers.js';
 import type { Orchestration } from '../work/collaborators.js';
@@ -17,6 +17,8 @@ export interface WantedWorkflow {
   readonly type: 'discoverPigeonholes' | 'readPigeonholes' | 'deliverToSink' | 'importRegistrants' | 'forgetAttendee';
   readonly id: string;
   readonly args: readonly unknown[];
+  /** Priority of the activities, if more are waiting than the processes have places for. */
+  readonly priority?: Priority;
 }
 
 export function discovering(workspace: string): WantedWorkflow {
@@ -32,8 +34,10 @@ export function delivering(sink: string): WantedWorkflow {
   return { type: 'deliverToSink', id: deliverToSinkId(sink), args: [sink] };
 }
 
-export function importing(id: string): WantedWorkflow {
-  return { type: 'importRegistrants', id: importRegistrantsId(id), args: [id] };
+/** A person waits for an import, unless its file was found in a drop folder: then imports of persons go first. */
+export function importing({ id, isDropped }: { readonly id: string; readonly isDropped: boolean }): WantedWorkflow {
+  const priority = { priorityKey: isDropped ? 4 : 2 }; // 1 to 5, lower goes first
+  return { type: 'importRegistrants', id: importRegistrantsId(id), args: [id], priority };
 }
 
 export function forgetting(id: string): WantedWorkflow {
@@ -68,6 +72,7 @@ export function createStarter(
         taskQueue,
         workflowId: workflow.id,
         args: [...workflow.args],
+        ...(workflow.priority !== undefined && { priority: workflow.priority }),
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       });
     } catch (error) {

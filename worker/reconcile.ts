@@ -35,7 +35,7 @@ async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWo
       .map(delivering),
     ...(await runningImports(ledger))
       .filter(({ workspace }) => Object.hasOwn(config.workspaces, workspace))
-      .map(({ id }) => importing(id)),
+      .map(importing),
     ...(await openErasures(ledger)).map(forgetting),
   ];
 }

@@ -294,13 +294,13 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
   const requestStarter = leaveToReconciler(starter, log);
-  const wakeImport = async (id: string): Promise<void> => {
-    const workflow = importing(id);
+  const wakeImport = async (id: string, { isDropped }: { readonly isDropped: boolean }): Promise<void> => {
+    const workflow = importing({ id, isDropped });
     if (!(await requestStarter.wakeWorkflow(workflow))) await requestStarter.start(workflow);
   };
   const file = new ConfigurationFile(loadOwn, ledger.clock.nowMs);
   closers.push(repeat(lookAtFileEveryMs, () => file.look(), 'checking the configuration file failed', log));
-  const dropFolders = new DropFolders({ editions, wake: wakeImport });
+  const dropFolders = new DropFolders({ editions, wake: (id) => wakeImport(id, { isDropped: true }) });
   if (works) {
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
@@ -368,7 +368,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
         starter: requestStarter,
         switching,
         ledger,
-        wake: wakeImport,
+        wake: (id) => wakeImport(id, { isDropped: false }),
         log,
       }),
     );
