@@ -12,7 +12,7 @@ import { audited } from './audit-log.js';
 import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
 import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
-import { causeText } from '../base/delivery-words.js';
+import { causeText } from '../sinks/reason-words.js';
 
 /** Changes that a sink refused for one cause. */
 const deadLetterGroupSchema = z

@@ -21,7 +21,7 @@ import { notKnown, requireSink, seesSink, sinkTarget, workspaceOf } from './scop
 import { sinkTestSchema, type SinkTest } from '../operations/action.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/problem.js';
-import { causeText, reasonText } from '../base/delivery-words.js';
+import { causeText, reasonText } from '../sinks/reason-words.js';
 
 /** State of a sink over all its pigeonholes. */
 const sinkSchema = sinkViewSchema

@@ -6,7 +6,8 @@ import type { ApiApp } from './api-app.js';
 import { itemKey, printable, instant } from '../base/printable.js';
 import { answers, needs, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { causeText, outcomeText, reasonText } from '../base/delivery-words.js';
+import { outcomeText } from '../base/delivery-words.js';
+import { causeText, reasonText } from '../sinks/reason-words.js';
 
 /** The delivery of a revision to one sink, or the reason why there is none. */
 const whySinkSchema = z.object({

@@ -1,5 +1,6 @@
 import { counted, grouped, sumOf } from '../base/words.js';
-import { isObserving, reasonWords } from '../base/delivery-words.js';
+import { isObserving } from '../base/delivery-words.js';
+import { reasonWords } from '../sinks/reason-words.js';
 import { catchingUpWord, stateWords } from '../base/reading-words.js';
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/problem.js';

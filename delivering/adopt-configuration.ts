@@ -2,7 +2,8 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { notSelected } from './decide-delivery.js';
-import { curableReasons, type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
+import { curableReasons } from '../sinks/all-reasons.js';
+import { type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
 import { waitsForAPerson } from './dead-letters.js';
 import {
   addWaiting,

@@ -4,6 +4,7 @@ import { redriveDead } from '../ledger/deliveries.js';
 import { makeDue } from '../ledger/lanes.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 import { namesOfSinks } from '../ledger/sinks.js';
+import { causesOfUnknownOutcome } from '../sinks/all-reasons.js';
 import { isSent, sentByValue } from './lane-plans.js';
 
 /** Changes of one list that a sink refused for one cause. */
@@ -130,8 +131,8 @@ export async function redriveDeadLetters(
 }
 
 /**
- * The cause of dead letters that the sink may or may not have received. Only an operator can find out which, and
- * sending them again might create duplicates in the sink.
+ * The engine's cause of dead letters that the sink may or may not have received. Only an operator can find out which,
+ * and sending them again might create duplicates in the sink.
  */
 export const outcomeUnknown = 'outcome-unknown';
 
@@ -142,4 +143,4 @@ export const withdrawalsHeld = 'withdrawals-held';
  * Causes that a new configuration does not resolve, because an operator has to decide: unknown outcomes and held
  * removals.
  */
-export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHeld];
+export const waitsForAPerson: readonly string[] = [...causesOfUnknownOutcome, withdrawalsHeld];

@@ -20,10 +20,11 @@ const lane = (more: Partial<ErasingLane>): ErasingLane => ({
   ...more,
 });
 
+const ready = { served: true, stopped: null, forwards: false };
+
 describe('the receipt of an erasure for a sink', () => {
   it.each<[string, Partial<ErasingLane>, string]>([
     ['that removed everything', {}, 'erased'],
-    ['that forwards changes', { type: 'webhook' }, 'told'],
     ['with an open removal', { open: 1 }, 'waiting'],
     ['that never received anything', { delivered: 0, withheld: 4, reasons: ['never-sent'] }, 'nothing'],
     ['that had already removed everything', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
@@ -33,11 +34,22 @@ describe('the receipt of an erasure for a sink', () => {
     ['that no longer receives the list', { skipped: 2, delivered: 2 }, 'by-hand'],
     ['that is no longer configured', { archived: true, open: 4 }, 'by-hand'],
   ])('%s', (_, facts, outcome) => {
-    expect(judgeErasingLane(lane(facts), { served: true, stopped: null }).outcome).toBe(outcome);
+    expect(judgeErasingLane(lane(facts), ready).outcome).toBe(outcome);
+  });
+
+  it('that forwards changes says that the receiver was notified', () => {
+    expect(judgeErasingLane(lane({}), { ...ready, forwards: true }).outcome).toBe('told');
+  });
+
+  it.each([
+    ['not-editable', 'remove the person there by hand; delete the message in Slack'],
+    ['kept', 'remove the person there by hand'],
+  ])('that skipped a removal says what the sink declares: %s', (reason, todo) => {
+    expect(judgeErasingLane(lane({ withheld: 1, reasons: [reason] }), ready)).toMatchObject({ detail: reason, todo });
   });
 
   it('that no longer receives the pigeonhole says to remove the person by hand', () => {
-    expect(judgeErasingLane(lane({ open: 4 }), { served: false, stopped: null })).toMatchObject({
+    expect(judgeErasingLane(lane({ open: 4 }), { ...ready, served: false })).toMatchObject({
       outcome: 'by-hand',
       todo: expect.stringContaining('by hand') as string,
     });
@@ -45,7 +57,7 @@ describe('the receipt of an erasure for a sink', () => {
 
   it('that is paused waits, and says what to do', () => {
     const stopped = 'sink crm is paused: resume it to have the person removed';
-    expect(judgeErasingLane(lane({ open: 4 }), { served: true, stopped })).toMatchObject({
+    expect(judgeErasingLane(lane({ open: 4 }), { ...ready, stopped })).toMatchObject({
       outcome: 'waiting',
       todo: stopped,
     });

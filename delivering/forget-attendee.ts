@@ -16,6 +16,8 @@ import type { Collaborators } from '../work/collaborators.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ErasureResult } from '../work/cycle-results.js';
 import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import { reasonOf } from '../sinks/all-reasons.js';
+import { allSinks } from '../sinks/all-sinks.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../base/lease.js';
 import { LaneHold } from './lane-hold.js';
@@ -138,32 +140,20 @@ async function eraseHeld(
   return await sinks.get(name)!.sink.erase!(await erasedOfLane(ledger, lease), lane, signal);
 }
 
-/** Reasons for which a sink skips a removal because it holds no data about the person. */
-const nothingThere: ReadonlySet<string> = new Set([
-  'erased',
-  'never-sent',
-  'nothing-made',
-  'no-record',
-  'no-table',
-  'not-said',
-  'no-actor',
-]);
-
-/** Sink types that forward changes and cannot remove data from the receivers themselves. */
-const forwardingTypes: ReadonlySet<string> = new Set(['webhook']);
-
 interface LaneConditions {
   /** True if at least one sync still delivers this pigeonhole to the sink. */
   readonly served: boolean;
   /** A sentence that tells the operator why the sink sends nothing now; null if it does send. */
   readonly stopped: string | null;
+  /** True if the destination passes changes on, so that the sink cannot remove the data from the receivers itself. */
+  readonly forwards: boolean;
 }
 
 /**
  * Judges the progress of an erasure at one sink and pigeonhole. Pure. Open removals keep it `waiting` as long as the
  * sink is in use, even if the sink sends nothing now; the receipt shows the reason.
  */
-export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneConditions): Receipt {
+export function judgeErasingLane(lane: ErasingLane, { served, stopped, forwards }: LaneConditions): Receipt {
   const place = `sink:${lane.sink} ${lane.workspace}/${lane.pigeonholeId}`;
   const facts = { place, count: lane.items };
   if (lane.open > 0 && (lane.archived || !served)) {
@@ -171,31 +161,20 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
     return { ...facts, outcome: 'by-hand', detail: 'not-served', todo };
   }
   if (lane.open > 0) return { ...facts, outcome: 'waiting', detail: `${lane.open} open`, todo: stopped };
-  const left = lane.reasons.filter((reason) => !saysNothingThere(reason));
+  const left = lane.reasons.filter((reason) => reasonOf(reason)?.nothingLeft !== true);
   if (lane.dead > 0 || left.length > 0 || lane.skipped > 0) {
     const why = [...left, ...(lane.skipped > 0 ? ['list-not-wanted'] : [])].join(', ');
     const details = lane.details.length === 0 ? '' : ` (${lane.details.join('; ')})`;
-    return { ...facts, outcome: 'by-hand', detail: why, todo: `remove the person there by hand${details}` };
+    const helps = left.flatMap((reason) => reasonOf(reason)?.help ?? []).map((help) => `; ${help}`);
+    const todo = `remove the person there by hand${details}${helps.join('')}`;
+    return { ...facts, outcome: 'by-hand', detail: why, todo };
   }
   if (lane.delivered === 0) return { ...facts, outcome: 'nothing', detail: null, todo: null };
-  if (forwardingTypes.has(lane.type)) {
+  if (forwards) {
     const todo = 'the receiver was notified that the items are deleted, and removes its own copies';
     return { ...facts, outcome: 'told', detail: null, todo };
   }
   return { ...facts, outcome: 'erased', detail: null, todo: null };
-}
-
-/** Returns true if the reason for skipping a removal means that the sink holds nothing to remove. Pure. */
-function saysNothingThere(reason: string): boolean {
-  return nothingThere.has(reason) || isRemovalReason(reason);
-}
-
-/**
- * Returns true if the reason says why the item was removed, or that a condition excludes it. A sink gives such a reason
- * for skipping a removal if it holds no data of the item.
- */
-function isRemovalReason(reason: string): boolean {
-  return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
 }
 
 /**
@@ -229,16 +208,20 @@ async function eraseFromSinks(deps: Collaborators, { number }: Erasure, signal: 
 
 async function laneConditions(
   { ledger, config, sinks }: Collaborators,
-  { sink: name, ...place }: ErasingLane,
+  { sink: name, type, ...place }: ErasingLane,
 ): Promise<LaneConditions> {
   const sink = sinks.get(name);
-  if (sink === undefined) return { served: false, stopped: null };
+  const forwards = allSinks.get(type)?.forwards?.(config.sinks[name]?.settings) === true;
+  if (sink === undefined) return { served: false, stopped: null, forwards };
   const selected = await selectedPigeonhole(ledger, syncsTo(config, name), place);
   const served = plannedLanes(config, name, selected === undefined ? [] : [selected]).some(
     ({ workspace, pigeonholeId }) => workspace === place.workspace && pigeonholeId === place.pigeonholeId,
   );
   const [pause] = await pausesOf(ledger, [{ scope: 'sink', name }]);
-  if (pause !== undefined) return { served, stopped: `sink ${name} is paused: resume it to have the person removed` };
+  if (pause !== undefined) {
+    return { served, stopped: `sink ${name} is paused: resume it to have the person removed`, forwards };
+  }
   const observes = sink.observing && !(await isApproved(ledger, sink.id, sink.destination));
-  return { served, stopped: observes ? `sink ${name} only observes: approve it to have the person removed` : null };
+  const stopped = observes ? `sink ${name} only observes: approve it to have the person removed` : null;
+  return { served, stopped, forwards };
 }

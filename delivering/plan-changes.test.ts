@@ -7,7 +7,7 @@ import { registerSinks } from '../ledger/sinks.js';
 import type { Planned } from '../sinks/sink.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../test/kit/weighed-database.js';
 import { newChanges, type ShownChange, toCandidates } from './candidates.js';
-import { curableReasons, mappingReasons } from './recent-decisions.js';
+import { curableReasons, mappingReasons } from '../sinks/all-reasons.js';
 import { objectsOfSink } from '../ledger/sink-objects.js';
 import { planChanges, readSubjects, withHiddenReason } from './plan-changes.js';
 import type { SubjectsLane } from './related-items.js';

@@ -1,4 +1,5 @@
-import { whileIdentityHidden } from '../base/delivery-words.js';
+import { isLacking } from '../sinks/all-reasons.js';
+import { whileIdentityHidden } from '../sinks/reasons.js';
 import { withoutIdentity, ownRecords } from '../ledger/visibility.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Planned, Sink, Subject, Fields } from '../sinks/sink.js';
@@ -6,7 +7,6 @@ import type { PigeonholeName } from '../work/cycle-results.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 import type { ShownChange } from './candidates.js';
-import { isLacking } from './recent-decisions.js';
 import {
   fieldsIn,
   noRelatedItems,

@@ -1,5 +1,5 @@
-import { whileIdentityHidden } from '../base/delivery-words.js';
 import type { DeliveryRow } from '../ledger/deliveries.js';
+import { isLacking } from '../sinks/all-reasons.js';
 
 interface Decisions {
   /** Changes sent, whether the destination accepted them or not. */
@@ -118,42 +118,3 @@ function withAdded(old: Recent, added: Decisions): Recent {
 function rounded(n: number): number {
   return Math.round(n * 100) / 100;
 }
-
-/** Reasons with which a mapping withholds a change because a value is missing. A different mapping may find a value. */
-const lacking: ReadonlySet<string> = new Set([
-  'no-match',
-  'no-email',
-  'no-key',
-  'no-user',
-  'no-actor',
-  'no-assignment',
-  'no-grade',
-  'no-activity',
-  'no-attendance',
-  'no-text',
-  'no-value',
-]);
-
-/** The reasons for which `isLacking` is true. */
-export const lackingReasons: readonly string[] = [...lacking];
-
-/**
- * Returns true if the mapping produced nothing because a value was missing although the identity was visible. A missing
- * value of a person whose identity is hidden is no fault of the mapping.
- */
-export function isLacking(reason: string): boolean {
-  return lacking.has(reason);
-}
-
-/** Reasons that depend on a sink's mapping, so that another mapping may decide otherwise. */
-export const mappingReasons: readonly string[] = [...lacking, 'condition', 'no-record'];
-
-/**
- * Reasons whose changes are decided again when the settings of a sink change. A mapping may need the person of an item
- * that has none, which is intended, and another mapping may not need the person.
- */
-export const curableReasons: readonly string[] = [
-  ...mappingReasons,
-  'no-person',
-  ...[...lacking].map(whileIdentityHidden),
-];

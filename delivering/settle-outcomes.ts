@@ -1,5 +1,5 @@
+import { causeOf } from '../sinks/all-reasons.js';
 import type { ShownChange } from './candidates.js';
-import { outcomeUnknown } from './dead-letters.js';
 import { type Settled, toDelivery } from '../ledger/deliveries.js';
 import { storedDetail } from '../ledger/kept-answer.js';
 import type { LaneOutcome } from '../ledger/lanes.js';
@@ -160,7 +160,7 @@ function showsSinkState(outcome: Settlement): boolean {
  * is never sent again without an operator's decision.
  */
 function isAboutTheRecord({ about, cause }: Rejected): boolean {
-  return about === 'record' || cause === outcomeUnknown;
+  return about === 'record' || causeOf(cause)?.outcomeUnknown === true;
 }
 
 /** Returns true if a dead letter was sent again and rejected again. */

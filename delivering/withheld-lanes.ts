@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { lackingReasons } from '../sinks/all-reasons.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { isSent, sentByValue } from './lane-plans.js';
-import { lackingReasons } from './recent-decisions.js';
 
 /** The lanes of a sink to which a configuration still sends. */
 export interface SentLanes {

@@ -1,4 +1,5 @@
 import { isObserving } from '../base/delivery-words.js';
+import { isMappingCause } from '../sinks/reason-words.js';
 import type { Config } from '../config/config.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { LaneState } from '../delivering/read-lanes.js';
@@ -288,11 +289,6 @@ function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number):
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);
   if (letters > 0) add('dead-letters', { facts: mapping === 0 ? { letters } : { letters, mapping } });
   return found;
-}
-
-/** Whether this cause means that the mapping failed, so that the change never reached the destination. */
-export function isMappingCause(cause: string): boolean {
-  return cause.startsWith('mapping');
 }
 
 function oldest(instants: readonly (Date | null)[]): Date | null {

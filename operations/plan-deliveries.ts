@@ -1,6 +1,6 @@
 import { placeName } from '../ledger/pauses.js';
 import { consentReason, notSelected } from '../delivering/decide-delivery.js';
-import { curableReasons } from '../delivering/recent-decisions.js';
+import { curableReasons } from '../sinks/all-reasons.js';
 import {
   type PlannedLane,
   plannedLanes,

@@ -1,4 +1,4 @@
-import { mappingReasons } from '../delivering/recent-decisions.js';
+import { mappingReasons } from '../sinks/all-reasons.js';
 import { knownLanes, type PlannedLane } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -9,7 +9,7 @@ import {
   withholdingText,
   lackOf,
 } from './withholding.js';
-import { whileIdentityHidden } from '../base/delivery-words.js';
+import { whileIdentityHidden } from '../sinks/reasons.js';
 import { addDecisions, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import type { SeenFields } from '../ledger/seen-fields.js';
@@ -89,7 +89,7 @@ describe('a missing value of a person whose identity is hidden', () => {
     syncs: {
       events: { workspace: 'acme', sinks: ['lms'], pigeonholes: {} },
     },
-    sinks: { lms: { settings: { actor: { name: new Expression('attendee.Code & item.attendeeId') } } } },
+    sinks: { lms: { type: 'xapi', settings: { actor: { name: new Expression('attendee.Code & item.attendeeId') } } } },
   } as unknown as Pick<Config, 'syncs' | 'sinks'>;
   const seenField = (field: string) => ({ field, member: null, types: { string: 5 }, filled: 5, values: null });
   const seenOf = (field: string): ReadonlyMap<string, readonly SeenFields[]> =>
@@ -232,10 +232,11 @@ describe('a sink that withholds', () => {
 });
 
 const email = { value: new Expression('$email(item.email)'), write: 'always' };
-const configOf = (settings: unknown): Config =>
+const expression = new Expression('item.Email');
+const configOf = (settings: unknown, type = 'hubspot'): Config =>
   ({
     syncs: { all: { workspace: 'acme', pigeonholes: {}, sinks: ['crm'] } },
-    sinks: { crm: { type: 'any', settings } },
+    sinks: { crm: { type, settings } },
   }) as unknown as Config;
 const place = (fields: readonly string[]): SeenFields => ({
   workspace: 'acme',
@@ -244,8 +245,8 @@ const place = (fields: readonly string[]): SeenFields => ({
   fields: fields.map((field) => ({ field, member: null, types: { string: 3 }, filled: 3, values: null })),
 });
 const seen = new Map([['attendees', [place(['Email', 'Name'])]]]);
-const lack = (settings: unknown, reason: string): ReturnType<typeof lackOf> =>
-  lackOf(configOf(settings), { sink: 'crm', list: 'attendees', reason }, seen);
+const lack = (settings: unknown, reason: string, type?: string): ReturnType<typeof lackOf> =>
+  lackOf(configOf(settings, type), { sink: 'crm', list: 'attendees', reason }, seen);
 
 describe('the position at which a mapping lacks a value', () => {
   it('is the key by which a CRM matches, with the field that it reads and similar existing fields', () => {
@@ -281,12 +282,19 @@ describe('the position at which a mapping lacks a value', () => {
   });
 
   it.each([
-    ['no-email', { records: [{ from: 'attendees', email: new Expression('item.Email') }] }, 'crm.records[0].email'],
-    ['no-user', { records: [{ from: 'attendees', user: new Expression('item.Email') }] }, 'crm.records[0].user'],
-    ['no-key', { records: [{ from: 'attendees', externalId: email }] }, 'crm.records[0].externalId'],
-    ['no-actor', { actor: { name: new Expression('attendee.Email') } }, 'crm.actor.name'],
-  ])('is derived from the reason %s', (reason, settings, at) => {
-    expect(lack(settings, reason)).toMatchObject({ at });
+    ['hubspot', 'no-email', { records: [{ from: 'attendees', email: expression }] }, 'crm.records[0].email'],
+    ['canvas', 'no-user', { records: [{ from: 'attendees', user: expression }] }, 'crm.records[0].user'],
+    ['salesforce', 'no-key', { records: [{ from: 'attendees', externalId: email }] }, 'crm.records[0].externalId'],
+    ['xapi', 'no-actor', { actor: { name: expression } }, 'crm.actor.name'],
+    ['slack', 'no-text', { messages: [{ from: 'attendees', text: expression }] }, 'crm.messages[0].text'],
+    [
+      'http',
+      'no-value',
+      { records: [{ from: 'attendees', requires: ['mail'], properties: { name: expression, mail: expression } }] },
+      'crm.records[0].requires',
+    ],
+  ])('is what the type %s declares for the reason %s', (type, reason, settings, at) => {
+    expect(lack(settings, reason, type)).toMatchObject({ at });
   });
 
   it('omits fields that exist, and is unknown for other lists and reasons', () => {

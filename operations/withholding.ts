@@ -1,4 +1,4 @@
-import { reasonWhileHidden } from '../base/delivery-words.js';
+import { reasonWhileHidden } from '../sinks/reasons.js';
 import { grouped } from '../base/words.js';
 import type { OutcomeCount, SinkOutcome } from './ledger-status.js';
 import type { SinkView } from './status-view.js';
@@ -14,7 +14,8 @@ import {
 } from '../delivering/withheld-lanes.js';
 import { placeName } from '../ledger/pauses.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
-import { isLacking, minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
+import { isLacking, reasonOf, reasonsByType } from '../sinks/all-reasons.js';
+import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config, SinkConfig } from '../config/config.js';
 import { fingerprintOf } from '../work/open-connections.js';
 import { formatKey } from '../config/read-document.js';
@@ -109,23 +110,35 @@ function sumOf(recent: readonly Recent[]): Recent {
  * Returns a list that a condition withholds completely: the sink sent none of at least 10 changes. This may be
  * intended, so it is a problem only if the condition reads a misspelled field. Pure.
  */
-export function withheldByCondition({ list, counts }: ListOutcomes): Withholding | null {
-  if (counts.some(({ state, changes }) => state !== 'withheld' && changes > 0)) return null;
-  const changes = counts.filter(({ reason }) => reason === 'condition').reduce((n, count) => n + count.changes, 0);
-  return changes >= minAll ? { list, kind: 'all', reason: 'condition', changes } : null;
+export function withheldByCondition({ list, counts }: Pick<ListOutcomes, 'list' | 'counts'>): Withholding | null {
+  return mostlyWithheld({ list, counts }, isByCondition);
 }
 
 /**
  * Returns a list of which everything is withheld, at least 10 changes for lack of a value while the identity is hidden.
  * This is intended, so it is a problem only if the mapping reads a field that nothing has. Pure.
  */
-export function withheldWhileHidden({ list, counts }: ListOutcomes): Withholding | null {
+export function withheldWhileHidden({ list, counts }: Pick<ListOutcomes, 'list' | 'counts'>): Withholding | null {
+  return mostlyWithheld({ list, counts }, (reason) => reasonWhileHidden(reason) !== null);
+}
+
+/** Returns a list of which nothing is sent, and at least 10 changes are withheld for reasons of one kind. */
+function mostlyWithheld(
+  { list, counts }: Pick<ListOutcomes, 'list' | 'counts'>,
+  isOfKind: (reason: string) => boolean,
+): Withholding | null {
   if (counts.some(({ state, changes }) => state !== 'withheld' && changes > 0)) return null;
-  const hidden = counts.filter(({ reason }) => reasonWhileHidden(reason) !== null);
-  const changes = hidden.reduce((sum, count) => sum + count.changes, 0);
+  const own = counts.filter(({ reason }) => isOfKind(reason));
+  const changes = own.reduce((sum, count) => sum + count.changes, 0);
   if (changes < minAll) return null;
-  const [{ reason }] = hidden.toSorted((one, other) => other.changes - one.changes) as [(typeof hidden)[number]];
+  const [{ reason }] = own.toSorted((one, other) => other.changes - one.changes) as [(typeof own)[number]];
   return { list, kind: 'all', reason, changes };
+}
+
+/** Whether an expression of the settings excluded the change on purpose. */
+function isByCondition(reason: string): boolean {
+  const declared = reasonOf(reason);
+  return declared?.kind === 'excluded' && declared.readBy !== undefined;
 }
 
 /**
@@ -178,7 +191,7 @@ export interface Lack {
 
 /** Returns a sentence about the problem, without the sink's name. It contains fields and counts, never a value. */
 export function withholdingText({ list, kind, reason, changes, place = '' }: Withholding, lack: Lack | null): string {
-  if (reason === 'condition' && lack !== null) {
+  if (isByCondition(reason) && lack !== null) {
     return `all ${grouped(changes)} ${list} fail the condition ${lack.at}, which ${lack.fields}`;
   }
   if (kind === 'event') {
@@ -207,8 +220,8 @@ export function withholdingSentence(
   seen: SeenByList,
 ): string | null {
   const { list, kind, reason } = withholding;
-  if (reason === 'condition') {
-    const misspelled = misspelledCondition(config, { sink, list }, seen);
+  if (isByCondition(reason)) {
+    const misspelled = misspelledCondition(config, { sink, list, reason }, seen);
     return misspelled === null ? null : withholdingText(withholding, misspelled);
   }
   if (reasonWhileHidden(reason) !== null) {
@@ -226,22 +239,30 @@ export function withholdingSentence(
   return withholdingText(withholding, lacks[0] ?? null);
 }
 
-/** For each reason of withholding: the keys of a sink whose expressions should have supplied the missing value. */
-const keysOf: Readonly<Record<string, RegExp>> = {
-  'no-match': /^records\[\d+\]\.(?:properties|contact|email)/,
-  'no-email': /^records\[\d+\]\.email$/,
-  'no-key': /^records\[\d+\]\.(?:externalId|email$|properties\.Email$)/,
-  'no-user': /\.user$/,
-  'no-assignment': /\.(?:course|assignment)$/,
-  'no-grade': /\.grade$/,
-  'no-actor': /^actor\.name$/,
-  'no-activity': /\.activity$/,
-  'no-attendance': /\.attendance$/,
-  'no-text': /\.hs_note_body$/,
-};
-
 interface WithRecords {
-  readonly records?: readonly { readonly match?: unknown }[];
+  readonly records?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** An expression of a sink that its type's declaration of a reason names. */
+interface Read {
+  /** The expression's key. */
+  readonly key: string;
+  /** The key as written: a property may be written as a group, whose expression is in its key `value`. */
+  readonly asWritten: string;
+}
+
+/** Returns the expressions of a sink that a reason of its type names for a list. */
+function expressionsReadBy(
+  config: Pick<Config, 'sinks'>,
+  { sink, list, reason }: { readonly sink: string; readonly list: string; readonly reason: string },
+): Read[] {
+  const { type, settings } = config.sinks[sink] ?? { type: '', settings: undefined };
+  const readBy = reasonsByType[type]?.[reason]?.readBy;
+  if (readBy === undefined) return [];
+  return expressionsIn(settings)
+    .filter(({ from }) => from === undefined || from === list)
+    .map(({ key }) => ({ key, asWritten: key.replace(/\.value$/, '') }))
+    .filter(({ asWritten }) => readBy.keys.test(asWritten) && isListed(settings, asWritten, readBy.listedIn));
 }
 
 /** Returns where a sink's mapping reads the missing value of a list, or null if the settings do not show it. */
@@ -250,22 +271,18 @@ export function lackOf(
   { sink, list, reason }: { readonly sink: string; readonly list: string; readonly reason: string },
   seen: SeenByList,
 ): Lack | null {
-  const settings = config.sinks[sink]?.settings;
   const whileHidden = reasonWhileHidden(reason);
-  const wanted = keysOf[whileHidden ?? reason];
-  if (wanted === undefined) return null;
-  const found = expressionsIn(settings)
-    .map(({ key, from }) => ({ key, from, asWritten: key.replace(/\.value$/, '') })) // a property may be written as a group, whose expression is in its key `value`
-    .filter(({ from, asWritten }) => (from === undefined || from === list) && wanted.test(asWritten))
-    .filter(({ asWritten }) => reason !== 'no-match' || isMatched(settings, asWritten));
+  const code = whileHidden ?? reason;
+  const found = expressionsReadBy(config, { sink, list, reason: code });
   if (found.length === 0) return null;
-  const record = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten);
-  // `match` lists the properties by which a person is found in a CRM, so their expressions supply the missing value.
+  const { listedIn } = reasonsByType[config.sinks[sink]!.type]![code]!.readBy!;
+  const [, record] = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten) ?? [];
   const own =
-    record === null
+    record === undefined
       ? found
-      : found.filter(({ asWritten }) => asWritten.startsWith(`records[${record[1]}].properties.`));
-  const at = record === null ? own[0]!.asWritten : formatKey(['records', Number(record[1]), 'match']);
+      : found.filter(({ asWritten }) => asWritten.startsWith(`records[${record}].properties.`));
+  const isOfList = record !== undefined && listedIn !== undefined;
+  const at = isOfList ? formatKey(['records', Number(record), listedIn]) : own[0]!.asWritten;
   return {
     values: own.map(({ asWritten }) => asWritten.split('.').at(-1)!),
     at: `${sink}.${at}`,
@@ -280,13 +297,11 @@ export function lackOf(
 /** Returns the first condition of a sink for a list that reads a field by a misspelled name, or null. */
 function misspelledCondition(
   config: Pick<Config, 'syncs' | 'sinks'>,
-  { sink, list }: { readonly sink: string; readonly list: string },
+  withheld: { readonly sink: string; readonly list: string; readonly reason: string },
   seen: SeenByList,
 ): Lack | null {
-  const conditions = expressionsIn(config.sinks[sink]?.settings).filter(
-    ({ key, from }) => /(?:^|\.)when$/.test(key) && (from === undefined || from === list),
-  );
-  for (const { key } of conditions) {
+  const { sink } = withheld;
+  for (const { key } of expressionsReadBy(config, withheld)) {
     const fields = unseenFields(config, { sink, keys: [key], which: 'misspelled' }, seen);
     if (fields !== null) return { values: [], at: `${sink}.${key}`, fields };
   }
@@ -294,14 +309,15 @@ function misspelledCondition(
 }
 
 /**
- * Says whether a record is found by the value of a key: by the properties that `match` names, or without `match` by the
- * contact that it belongs to.
+ * Whether the value of a key counts, if the entry lists its properties: only the listed properties then, or without a
+ * list everything but its properties.
  */
-function isMatched(settings: unknown, key: string): boolean {
+function isListed(settings: unknown, key: string, listedIn: string | undefined): boolean {
+  if (listedIn === undefined) return true;
   const [, record, property] = /^records\[(\d+)\]\.(?:properties\.(.+))?/.exec(key) ?? [];
-  const match = (settings as WithRecords).records?.[Number(record)]?.match;
-  if (!Array.isArray(match)) return property === undefined;
-  return property !== undefined && match.includes(property);
+  const listed = (settings as WithRecords).records?.[Number(record)]?.[listedIn];
+  if (!Array.isArray(listed)) return property === undefined;
+  return property !== undefined && listed.includes(property);
 }
 
 /** A list as the status shows it. */
@@ -356,7 +372,7 @@ export async function findWithholding(
 
 /** Whether changes were withheld for a reason that may be a mistake in the settings. */
 function mayBeMistake({ state, reason }: Pick<OutcomeCount, 'state' | 'reason'>): boolean {
-  return state === 'withheld' && (isLacking(reason) || reason === 'condition' || reasonWhileHidden(reason) !== null);
+  return state === 'withheld' && (isLacking(reason) || isByCondition(reason) || reasonWhileHidden(reason) !== null);
 }
 
 /** Represents any number of delivered changes: only whether there are some is judged. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Change, ErasedItems } from './change.js';
 import type { Accounts } from './network/rolling-limiter.js';
+import type { Causes, Reasons } from './reasons.js';
 
 /**
  * The contract of a destination. The delivery engine (delivering/) owns order, retries, consent and the ledger. It
@@ -113,9 +114,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** The decision about one change before any call. */
 export type Planned<Op extends Operation = Operation> =
   | { readonly kind: 'send'; readonly operation: Op }
-  /** The destination needs no call; `reason` is a short stable code, such as `condition`. */
+  /** The destination needs no call; the sink type declares the `reason`, a short stable code. */
   | { readonly kind: 'nothing'; readonly reason: string }
-  /** The mapping failed for this change, so the change becomes a dead letter with this `cause`. */
+  /** The mapping failed for this change, so the change becomes a dead letter with this `cause`, which the sink type declares. */
   | { readonly kind: 'unplannable'; readonly cause: string; readonly detail: string };
 
 /** The calls for one change: plain data without secrets. `Sink.preview` shows it to people. */
@@ -216,7 +217,7 @@ export type Result =
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
    * The destination refused the record in its present form. Once other deliveries have succeeded, the change becomes a
-   * dead letter. `cause` is a short stable code that groups dead letters. Until other deliveries have succeeded, the
+   * dead letter. `cause` is a short stable code that groups dead letters; the sink type declares it. Until other deliveries have succeeded, the
    * change stays in the backlog, because the destination may refuse everything (decision 0078). `about: 'record'` says
    * that only this record can be at fault (for example, the destination does not know the person), so the change
    * becomes a dead letter immediately.
@@ -266,6 +267,16 @@ export interface SinkType<Config = unknown> {
    * (docs/sinks.md).
    */
   readonly acceptsByDefault: readonly ConsentState[];
+  /** The reasons with which `plan` sends nothing. */
+  readonly reasons: Reasons;
+  /** The causes with which its changes become dead letters, without those of failed mappings (`mapping: …`). */
+  readonly causes: Causes;
+  /**
+   * Returns true if the destination passes changes on to others, so that a removal notifies it and does not show that
+   * the data is gone. Absent: it does not.
+   * @param config undefined if the sink is no longer configured
+   */
+  forwards?(config: Config | undefined): boolean;
   /** The lists whose changes the sink uses with this configuration. Only these lists are read for it. */
   lists(config: Config): readonly string[] | 'all';
   /** Other data that the mapping uses and that pigeonpost therefore has to read. */

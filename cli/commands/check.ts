@@ -9,7 +9,7 @@ import { type Style, tableLines } from '../text-line.js';
 import { readFile } from 'node:fs/promises';
 import { findInstance, isRunning, isTokenRefusal, NotReadyError } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
-import { plannedWords } from '../../base/delivery-words.js';
+import { plannedWords } from '../../sinks/reason-words.js';
 import { counted, grouped } from '../../base/words.js';
 
 export function addCheck(program: CliCommand): void {

@@ -19,7 +19,7 @@ import {
   unsentWords,
   withheldByPlan,
   withholdingWords,
-} from '../../base/delivery-words.js';
+} from '../../sinks/reason-words.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { printResult, whileWaiting } from '../output.js';
 

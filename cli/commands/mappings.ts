@@ -11,7 +11,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../operations/configuration-plan.js';
 import type { Preview, PreviewedCall, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
-import { plannedWords, reasonWords } from '../../base/delivery-words.js';
+import { plannedWords, reasonWords } from '../../sinks/reason-words.js';
 
 export function addFields(program: CliCommand): void {
   program

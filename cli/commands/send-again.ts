@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
 import { ExitCode, wrongUse, CommandError } from '../exit-code.js';
 import { type ApiClient, clientOf } from '../api-client.js';
-import { withheldWords } from '../../base/delivery-words.js';
+import { withheldWords } from '../../sinks/reason-words.js';
 import { grouped, counted, formatDistance } from '../../base/words.js';
 import { printResult } from '../output.js';
 import { changeName, judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';

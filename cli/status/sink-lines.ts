@@ -1,7 +1,8 @@
 import type { SinkView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/problem.js';
 import { counted, grouped, sumOf, formatDistance } from '../../base/words.js';
-import { reasonWords, replayWords } from '../../base/delivery-words.js';
+import { replayWords } from '../../base/delivery-words.js';
+import { reasonWords } from '../../sinks/reason-words.js';
 import { span, type Style, type TextLine, cell, widthOf, wrapLines, wrapFacts } from '../text-line.js';
 
 const headings = ['delivered', 'withheld', 'backlog'] as const;

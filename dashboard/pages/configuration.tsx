@@ -13,7 +13,7 @@ import {
   unsentWords,
   withheldByPlan,
   withholdingWords,
-} from '../../base/delivery-words.js';
+} from '../../sinks/reason-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 

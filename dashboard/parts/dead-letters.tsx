@@ -12,6 +12,7 @@ import { Button } from './controls.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';
 import { StateWord } from './states.js';
+import { isMappingCause } from '../../sinks/reason-words.js';
 
 /** Maximum page size of the API. */
 const maxShown = 1000;
@@ -59,7 +60,7 @@ function Cause({ group, onRedriven }: CauseProps) {
   const mayOperate = useMay('operate');
   // For failed mappings, the main button leads to the configuration. A redrive helps only after the mapping is
   // corrected, and applying the corrected file redrives these dead letters automatically.
-  const isMapping = cause.startsWith('mapping');
+  const isMapping = isMappingCause(cause);
   const id = `cause-${list}-${cause}`.replace(/[^A-Za-z0-9]+/g, '-');
   return (
     <li>
@@ -118,7 +119,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
   const { sink, cause, list, changes, help } = group;
   const given = await askPerson({
     title: `Send ${counted(changes, 'change')} of ${list} to ${sink} again?`,
-    body: `${cause.startsWith('mapping') ? 'Their mapping failed' : 'The sink refused them'} (${cause}). ${capitalized(help)}.`,
+    body: `${isMappingCause(cause) ? 'Their mapping failed' : 'The sink refused them'} (${cause}). ${capitalized(help)}.`,
     confirm: 'Redrive',
   });
   if (given === null) return;

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/preview-sink.js';
 import { post, refusalOf } from '../asking/ask.js';
 import { PersonalCheck, ListChoice, Button, Field } from './controls.js';
-import { plannedWords, reasonWords } from '../../base/delivery-words.js';
+import { plannedWords, reasonWords } from '../../sinks/reason-words.js';
 import { counted } from '../../base/words.js';
 import { Panel, Refusal, itemLink } from './panel.js';
 import { StateWord } from './states.js';

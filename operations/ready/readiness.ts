@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
-import { isMappingCause } from '../find-problems.js';
+import { isMappingCause } from '../../sinks/reason-words.js';
 import type { Trouble } from '../problem.js';
 import { counted, formatInstant } from '../../base/words.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';

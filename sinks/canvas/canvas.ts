@@ -13,6 +13,7 @@ import type { Creations } from './find-assignment.js';
 import { type CanvasOperation, GradeTask, outcomeOf, Planner } from './plan.js';
 import { previewOf } from './preview.js';
 import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
+import { canvasCauses, canvasReasons } from './reasons.js';
 
 /**
  * Maximum number of grades in one job. Each grade is read before and after the job, so more would take longer than a
@@ -117,6 +118,8 @@ export const canvasSinkType: SinkType<CanvasConfig> = {
   type: 'canvas',
   configSchema: canvasConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: canvasReasons,
+  causes: canvasCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins: ({ records }) => joinsOf(expressionsIn(records).map(({ expression }) => expression)),
   destination: ({ baseUrl }) => baseUrl,

@@ -12,6 +12,7 @@ import {
 import { worstOf } from '../records/worst-result.js';
 import { mappingView, type MappingView } from '../mapping/expression.js';
 import type { CreateKeys, GradeKeys } from './config.js';
+import type { CanvasReason } from './reasons.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
 
 /** Plans the grades of changes. Pure. */
@@ -30,22 +31,22 @@ export class Planner {
     const made = madeGrades(object);
     if (removal !== null || change.data === null) return this.#planRemoval(subject, made);
     const steps: GradeStep[] = [];
-    let reason = 'no-record';
+    let reason: CanvasReason = 'no-record';
     const view = mappingView(subject);
     for (const { keys, path } of this.#entries.filter((entry) => entry.keys.from === change.list)) {
       const step = await stepFor(keys, path, view, made);
       if (typeof step === 'string') reason = step;
       else if (!steps.some((other) => isSameAssignment(other, step))) steps.push(step); // the first record decides
     }
-    if (steps.length === 0) return { kind: 'nothing', reason };
+    if (steps.length === 0) return nothing(reason);
     return { kind: 'send', operation: { changeId: change.id, steps, made } };
   }
 
   /** A grade is a record of the course, so it stays when an item is deleted; it is removed if the attendee must be forgotten. */
   #planRemoval({ change, removal }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
-    if (made.length === 0) return { kind: 'nothing', reason: 'nothing-made' };
-    if (!forgetsPerson(removal)) return { kind: 'nothing', reason: 'grade-stays' };
-    if (this.#onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
+    if (made.length === 0) return nothing('nothing-made');
+    if (!forgetsPerson(removal)) return nothing('grade-stays');
+    if (this.#onForget === 'manual') return nothing('forget-by-hand');
     const steps = made.map(({ course, assignment, left, mayExist }): GradeStep => {
       const step = { course, assignment, user: String(mayExist?.userId ?? left?.userId), grade: '' };
       return { ...step, sent: sentHash(step), left, overwrite: false };
@@ -54,13 +55,17 @@ export class Planner {
   }
 }
 
-/** Returns the grade that a record produces for an item, or a code for why it produces none. */
+function nothing(reason: CanvasReason): Planned<never> {
+  return { kind: 'nothing', reason };
+}
+
+/** Returns the grade that a record produces for an item, or the reason why it produces none. */
 async function stepFor(
   keys: GradeKeys,
   path: string,
   view: MappingView,
   made: readonly MadeGrade[],
-): Promise<GradeStep | string> {
+): Promise<GradeStep | CanvasReason> {
   if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) return 'condition';
   const user = await keys.user.evaluate(view, `${path}.user`, referenceValue);
   if (user === null) return 'no-user';

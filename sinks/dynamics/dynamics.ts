@@ -15,6 +15,7 @@ import type { Join, PreviewedCall, Sink, SinkEnvironment, SinkType } from '../si
 import { checkEnvironment } from './check.js';
 import { DynamicsClient } from './client.js';
 import { type DynamicsConfig, dynamicsConfigSchema } from './config.js';
+import { dynamicsCauses, dynamicsReasons } from './reasons.js';
 import { RowCalls, rowPath, searchPath } from './row-calls.js';
 
 /** Number of changes in one `send`. Each row is a request of its own. */
@@ -68,6 +69,8 @@ export const dynamicsSinkType: SinkType<DynamicsConfig> = {
   type: 'dynamics',
   configSchema: dynamicsConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: dynamicsReasons,
+  causes: dynamicsCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins: ({ records }) =>
     // `if-newer` uses the start of the event for items without a time.

@@ -9,6 +9,7 @@ import { type FileOperation, toFileOperation } from './day-file.js';
 import { claimFolder, inspectFolder } from './marker.js';
 import { z } from 'zod';
 import { folder } from '../../config/values.js';
+import { fileCauses, fileReasons } from './reasons.js';
 
 const fileConfigSchema = z.strictObject({
   folder: folder().describe('The folder for the files. It is created if necessary, and belongs only to this sink.'),
@@ -100,6 +101,8 @@ export const fileSinkType: SinkType<FileConfig> = {
   type: 'file',
   configSchema: fileConfigSchema,
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  reasons: fileReasons,
+  causes: fileCauses,
   lists: () => 'all',
   destination: ({ folder }, { baseFolder }) => resolve(baseFolder, folder),
   create: (config, environment) => createFileSink(config, environment),

@@ -10,6 +10,7 @@ import { type HttpConfig, httpConfigSchema } from './config.js';
 import { type HttpOperation, Planner } from './plan.js';
 import { previewOf } from './preview.js';
 import { sendOperations } from './send.js';
+import { httpCauses, httpReasons } from './reasons.js';
 
 /** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
 const START_WINDOW_MS = 30_000;
@@ -54,6 +55,10 @@ export const httpSinkType: SinkType<HttpConfig> = {
   type: 'http',
   configSchema: httpConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: httpReasons,
+  causes: httpCauses,
+  // A log receives a removal as one more event.
+  forwards: (config) => config?.revisions !== 'latest',
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins: ({ records }) => joinsOf(expressionsIn(records).map(({ expression }) => expression)),
   destination,

@@ -12,6 +12,7 @@ import {
 import { emailAddress } from '../mapping/crm-records.js';
 import { mappingView } from '../mapping/expression.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
+import { cannotForget, type HttpReason } from './reasons.js';
 import { needsId, type PlannedRequest, type RequestView, writeRequest } from './write-request.js';
 
 /** The requests of one entry of `records` for one change. */
@@ -59,19 +60,14 @@ function madeRecords(object: Fields | null): MadeRecords {
   return Object.fromEntries(entries) as Record<string, MadeRecord>;
 }
 
-/**
- * Cause of the dead letter if an attendee must be forgotten, but the configuration has no request for that. An operator
- * has to act.
- */
-const cannotForget = 'cannot-forget';
-/** Reason why no removal is sent: the request needs the record's id, but no response contained it. */
-const idNotRead = 'id-not-read';
+/** Why an entry has no step; `cannot-forget` only if an attendee must be forgotten, which an operator then has to do. */
+type NoStep = HttpReason | typeof cannotForget;
 
 /** Advice for an operator about a record that stays at the receiver although its attendee must be forgotten. */
-const adviceOn: Readonly<Record<string, string>> = {
+const adviceOn: Readonly<Partial<Record<NoStep, string>>> = {
   [cannotForget]:
     'no request removes the data that was sent about this person: add "delete" or "forget", or remove it by hand',
-  [idNotRead]: "no response contained the id of this person's record: remove it by hand",
+  'id-not-read': "no response contained the id of this person's record: remove it by hand",
 };
 
 /** Plans the requests of changes. Pure. */
@@ -91,14 +87,14 @@ export class Planner {
     const { change } = subject;
     const made = this.#config.revisions === 'every' ? {} : madeRecords(subject.object);
     const steps: Step[] = [];
-    let reason = 'no-record';
+    let reason: HttpReason = 'no-record';
     let left: string | undefined;
     for (const [at, record] of this.#config.records.entries()) {
       if (record.from !== change.list) continue;
       const step = await this.#stepFor(record, `${this.#name}.records[${at}]`, subject, made[record.name]);
       if (typeof step !== 'string') steps.push(step);
       else {
-        reason = step;
+        if (step !== cannotForget) reason = step;
         if (forgetsPerson(subject.removal)) left ??= adviceOn[step];
       }
     }
@@ -110,13 +106,13 @@ export class Planner {
     return { kind: 'send', operation: { ...operation, ...(notForgotten !== undefined && { notForgotten }) } };
   }
 
-  /** Plans an entry's step for a change. @returns the step, or the code of the reason why there is none */
+  /** Plans an entry's step for a change. @returns the step, or the reason why there is none */
   async #stepFor(
     record: RecordKeys,
     key: string,
     subject: Subject,
     made: MadeRecord | undefined,
-  ): Promise<Step | string> {
+  ): Promise<Step | NoStep> {
     const { change, removal } = subject;
     const around = mappingView(subject);
     const isLog = this.#config.revisions === 'every';
@@ -155,7 +151,7 @@ export class Planner {
     key: string,
     subject: Subject,
     made: MadeRecord | undefined,
-  ): Promise<Step | string> {
+  ): Promise<Step | NoStep> {
     const forgets = forgetsPerson(subject.removal);
     const isOurs = made?.found !== true;
     if (forgets && this.#onForget === 'manual') return 'forget-by-hand';
@@ -168,7 +164,7 @@ export class Planner {
     // If no id is known, there is no record, or the answer to its creation was lost. A request that identifies the
     // record by values of the item can still be sent. A request that needs the id cannot be sent: without the id, it
     // would go to another address.
-    if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : idNotRead;
+    if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : 'id-not-read';
     const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);
     return { record: record.name, purpose, request, sent: hashOf(request) };

@@ -14,6 +14,7 @@ import { type HubSpotOperation, Task } from './operation.js';
 import { Planner } from './plan.js';
 import { previewOf } from './preview.js';
 import type { Sending } from './batch.js';
+import { hubspotCauses, hubspotReasons } from './reasons.js';
 
 /** Number of records in one call. HubSpot accepts no more. */
 const BATCH_SIZE = 100;
@@ -77,6 +78,8 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   type: 'hubspot',
   configSchema: hubspotConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: hubspotReasons,
+  causes: hubspotCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins,
   // The token is included, because another token may belong to another account.

@@ -1,5 +1,6 @@
 import { forgetsPerson, type Fields, type Operation, type Planned, type Subject, type OnForget } from '../sink.js';
 import { dayStartMs } from '../../base/instant.js';
+import type { postgresReasons } from './reasons.js';
 import { type Column, type ColumnType, tableOf, type Table } from './tables.js';
 
 /**
@@ -22,15 +23,19 @@ export interface PostgresOperation extends Operation {
 export function planRow(subject: Subject, onForget: OnForget): Planned<PostgresOperation> {
   const { change, removal } = subject;
   const table = tableOf.get(change.list);
-  if (table === undefined) return { kind: 'nothing', reason: 'no-table' };
+  if (table === undefined) return nothing('no-table');
   if (!isStorable(change.key) || !isStorable(change.workspace)) {
     const detail = `the key of an item of ${change.list} contains a character that PostgreSQL cannot store`;
     return { kind: 'unplannable', cause: 'key-not-storable', detail };
   }
-  if (forgetsPerson(removal) && onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
+  if (forgetsPerson(removal) && onForget === 'manual') return nothing('forget-by-hand');
   const write = writeOf(subject, onForget);
   const operation = { changeId: change.id, table: table.name, write, row: rowOf(subject, table, write) };
   return { kind: 'send', operation };
+}
+
+function nothing(reason: keyof typeof postgresReasons): Planned<never> {
+  return { kind: 'nothing', reason };
 }
 
 function writeOf({ change, removal }: Subject, onForget: OnForget): Write {

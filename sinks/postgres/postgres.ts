@@ -15,6 +15,7 @@ import { prepareSchema } from './schema.js';
 import { writeBatch, type Written } from './send.js';
 import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { tlsOptionsOf } from '../../base/postgres-tls.js';
+import { postgresCauses, postgresReasons } from './reasons.js';
 
 const BATCH_SIZE = 500;
 
@@ -109,6 +110,8 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
   type: 'postgres',
   configSchema: postgresConfigSchema,
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  reasons: postgresReasons,
+  causes: postgresCauses,
   lists: () => 'all',
   destination({ url, schema }) {
     // The user is not included, because another user writes to the same destination.

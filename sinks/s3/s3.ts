@@ -10,6 +10,7 @@ import { eraseObjects } from './erase.js';
 import { claimPrefix, type Store } from './store.js';
 import { deferralMs, previewOf, type S3Operation, toS3Operation } from './objects.js';
 import { recoverBatch, writeBatch } from './send.js';
+import { s3Causes, s3Reasons } from './reasons.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -81,6 +82,8 @@ export const s3SinkType: SinkType<S3Config> = {
   type: 's3',
   configSchema: s3ConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: s3Reasons,
+  causes: s3Causes,
   lists: () => 'all',
   destination: (config) => `${bucketUrl(config).href}${config.prefix}`,
   create: createS3Sink,

@@ -14,6 +14,7 @@ import type { SalesforceOperation } from './operation.js';
 import { planSubject } from './plan.js';
 import { previewOf } from './preview.js';
 import { MAX_RECORDS } from './write-records.js';
+import { salesforceCauses, salesforceReasons } from './reasons.js';
 
 /** A `send` starts no call after this time, so that a slow org does not keep a lane busy for minutes. */
 const SEND_BUDGET_MS = 45_000;
@@ -59,6 +60,8 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
   type: 'salesforce',
   configSchema: salesforceConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: salesforceReasons,
+  causes: salesforceCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins,
   destination: ({ loginUrl, baseUrl, username, clientId }) =>

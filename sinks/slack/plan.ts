@@ -2,6 +2,7 @@ import { withoutInvisible } from '../../base/email-address.js';
 import { fieldsOf, forgetsPerson, type Planned, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type Expression, mappingView, type MappingView, numberValue, textValue } from '../mapping/expression.js';
+import type { SlackReason } from './reasons.js';
 import type { SlackConfig, SlackLink, SlackMention, SlackMessage } from './config.js';
 import {
   contentHash,
@@ -73,33 +74,37 @@ function show(
     operation: { ...sharedFields(subject, object), kind, to, content, shown, votesOnly, mustHide },
   });
   if (object === null) return operation('post');
-  if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
+  if (object.state === 'blind' || config.webhookUrl !== undefined) return nothing('not-editable');
   if (object.state === 'unknown') return operation('post');
   const { onChange } = config.messages[shown.entry]!;
   const isReplay = subject.change.replay !== undefined;
   const samePlace = object.channel === to.channel && object.threadKey === (to.thread?.key ?? null);
-  if (object.state === 'fixed' && !mustHide) return { kind: 'nothing', reason: 'not-editable' };
-  if (onChange === 'ignore' && object.state === 'shown' && !mustHide) return { kind: 'nothing', reason: 'ignored' };
+  if (object.state === 'fixed' && !mustHide) return nothing('not-editable');
+  if (onChange === 'ignore' && object.state === 'shown' && !mustHide) return nothing('ignored');
   if (!samePlace) return operation('move');
   const isBroadcast = object.broadcast || !shown.broadcast;
   if (sameText && object.votes === shown.votes && isBroadcast && !isReplay) {
-    return { kind: 'nothing', reason: 'unchanged' };
+    return nothing('unchanged');
   }
   return operation('edit', sameText && isBroadcast && !isReplay);
+}
+
+function nothing(reason: SlackReason): Planned<never> {
+  return { kind: 'nothing', reason };
 }
 
 /** @param force withdraw even if `onWithdrawn` is `keep` */
 function withdraw(
   { config, subject, object, mustHide }: Known,
-  reason: string,
+  reason: SlackReason,
   force = mustHide,
 ): Planned<SlackOperation> {
-  if (object === null || object.state === 'redacted') return { kind: 'nothing', reason };
-  if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
+  if (object === null || object.state === 'redacted') return nothing(reason);
+  if (object.state === 'blind' || config.webhookUrl !== undefined) return nothing('not-editable');
   const own = config.messages.filter(({ from }) => from === subject.change.list);
   const entry = object.state === 'unknown' ? undefined : config.messages[object.entry];
   const { onWithdrawn } = (entry?.from === subject.change.list ? entry : own[0]) ?? { onWithdrawn: 'redact' };
-  if (onWithdrawn === 'keep' && !force) return { kind: 'nothing', reason: 'kept' };
+  if (onWithdrawn === 'keep' && !force) return nothing('kept');
   return { kind: 'send', operation: { ...sharedFields(subject, object), kind: 'redact', content: redactedMessage() } };
 }
 
@@ -127,7 +132,7 @@ async function renderItem(
   sink: string,
   view: MappingView,
   named: boolean,
-): Promise<Rendered | { readonly nothing: string }> {
+): Promise<Rendered | { readonly nothing: SlackReason }> {
   const entry = await entryOf(config, sink, view);
   if (entry === undefined) return { nothing: 'condition' };
   const message = config.messages[entry]!;

@@ -18,6 +18,7 @@ import { planLookUp, recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
 import { RotatingTokens, fixedToken } from './tokens.js';
 import { Batch, type SlackAccount } from './batch.js';
+import { slackCauses, slackReasons } from './reasons.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
 /** Twice the number of posts that a channel accepts in 10 s, because edits run at the same time. */
@@ -128,6 +129,8 @@ export const slackSinkType: SinkType<SlackConfig> = {
   type: 'slack',
   configSchema: slackConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: slackReasons,
+  causes: slackCauses,
   lists: ({ messages }) => [...new Set(messages.map(({ from }) => from))],
   joins: (config) => joinsOf(expressionsIn(config).map(({ expression }) => expression)),
   destination: (config) =>

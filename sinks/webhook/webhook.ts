@@ -15,6 +15,7 @@ import { Signer } from './sign.js';
 import { parsedJson } from '../network/read-answer.js';
 import { shownAddress } from '../network/shown-address.js';
 import { reachedLine } from '../network/failure-sentence.js';
+import { webhookCauses, webhookReasons } from './reasons.js';
 
 /** Maximum number of concurrent requests and of connections to the receiver. */
 const CONCURRENCY = 16;
@@ -74,6 +75,9 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
   type: 'webhook',
   configSchema: webhookConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: webhookReasons,
+  causes: webhookCauses,
+  forwards: () => true,
   lists: () => 'all',
   destination: ({ url }) => url,
   create: createWebhookSink,

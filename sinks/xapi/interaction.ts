@@ -10,6 +10,7 @@ import {
   activityTypes,
 } from './statement.js';
 import type { StatementKind } from './config.js';
+import type { XapiReason } from './reasons.js';
 
 export interface Interaction {
   readonly object: Activity;
@@ -30,9 +31,9 @@ export interface Interaction {
  *
  * Responses have the format that xAPI 1.0.3, appendix C, requires for each interaction type. There is no pattern of
  * correct responses, because the service does not report which responses are correct.
- * @returns a code if a required field is missing
+ * @returns a reason if a required field is missing
  */
-export function interactionOf(kind: StatementKind, subject: Subject, activities: Activities): Interaction | string {
+export function interactionOf(kind: StatementKind, subject: Subject, activities: Activities): Interaction | XapiReason {
   const { change } = subject;
   const item = change.data ?? {};
   const question = fieldsOf(item['question']);
@@ -83,7 +84,7 @@ function answered(
   questionId: number,
   question: Fields,
   activities: Activities,
-): Interaction | string {
+): Interaction | XapiReason {
   const option = fieldsOf(change.data?.['option']);
   const optionId = integerAt(option, 'id');
   if (optionId === undefined) return 'no-option';

@@ -11,6 +11,7 @@ import type { Activities, Statement } from './statement.js';
 import { type XapiConfig, engagementList, secretOf } from './config.js';
 import { evidenceOf, toStatement, voidingStatement } from './to-statement.js';
 import { markOf } from './conflict.js';
+import type { XapiReason } from './reasons.js';
 
 /**
  * The statements of one change. They are sent in one request, which an LRS stores completely or not at all. At any
@@ -93,7 +94,7 @@ export function planVoiding(
     voided,
     gone,
     reason,
-  }: { readonly voided: readonly string[]; readonly gone: StatementState; readonly reason: string },
+  }: { readonly voided: readonly string[]; readonly gone: StatementState; readonly reason: XapiReason },
   context: PlanContext,
 ): Planned<XapiOperation> {
   if (voided.length === 0) return { kind: 'nothing', reason };

@@ -14,6 +14,7 @@ import {
 } from './statement.js';
 import { type CreditKeys, engagementList, kindOf, type XapiConfig } from './config.js';
 import { type Interaction, interactionOf, timeOf } from './interaction.js';
+import type { XapiReason } from './reasons.js';
 import { createHash } from 'node:crypto';
 import { cleanEmailAddress, withoutInvisible } from '../../base/email-address.js';
 
@@ -22,7 +23,7 @@ export type Said = { readonly kind: 'statement'; readonly withId: (issue: number
 
 interface Nothing {
   readonly kind: 'nothing';
-  readonly reason: string;
+  readonly reason: XapiReason;
 }
 
 /**
@@ -104,7 +105,7 @@ function contextOf(object: Activity, subject: Subject, activities: Activities): 
   };
 }
 
-function nothing(reason: string): Nothing {
+function nothing(reason: XapiReason): Nothing {
   return { kind: 'nothing', reason };
 }
 
@@ -147,7 +148,7 @@ export function voidingStatement(id: string, homePage: string): Statement {
 const counts = ['interactions', 'asked', 'answered', 'responded', 'voted', 'rated', 'offered'] as const;
 
 /**
- * Returns the credit that an item of `engagement` earns, or a code if it earns none. Pure.
+ * Returns the credit that an item of `engagement` earns, or the reason if it earns none. Pure.
  * @param place the sink and key of `credit`, for messages
  * @throws {MappingError} if an expression fails for this item
  */
@@ -156,7 +157,7 @@ async function creditOf(
   keys: CreditKeys,
   activities: Activities,
   place: string,
-): Promise<Interaction | string> {
+): Promise<Interaction | XapiReason> {
   const view = mappingView(subject);
   if (!(await keys.when.holds(view, `${place}.when`))) return 'condition';
   const name = await keys.activity.evaluate(view, `${place}.activity`);

@@ -20,6 +20,7 @@ import { groupsOf, isJoined, planJoined } from './joined-answers.js';
 import { planChange, type PlanContext, type XapiOperation } from './plan.js';
 import { inDoubt, sendOperations } from './send.js';
 import { classifyAnswer } from './classify.js';
+import { xapiCauses, xapiReasons } from './reasons.js';
 
 /** Number of operations in one `send`. If each issues one statement, they fit into one request. */
 const BATCH_SIZE = 100;
@@ -144,6 +145,8 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   type: 'xapi',
   configSchema: xapiConfigSchema,
   acceptsByDefault: ['obtained'],
+  reasons: xapiReasons,
+  causes: xapiCauses,
   lists: ({ statements, credit }) => [
     'attendees', // read even without `attended`, because changes of consent are changes of this list
     ...statements.filter((kind) => kind !== 'attended').flatMap((kind) => statementKinds[kind]),

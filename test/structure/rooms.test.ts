@@ -22,8 +22,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   workflows: ['activities', 'work'],
   api: [...ground, ...slices, 'operations', 'workflows'],
   worker: [...ground, ...slices, 'operations', 'activities', 'workflows', 'api'],
-  cli: ['base', 'api', 'worker', 'operations', 'importing'],
-  dashboard: ['base', 'api', 'importing', 'operations'],
+  cli: ['base', 'api', 'worker', 'operations', 'importing', 'sinks'],
+  dashboard: ['base', 'api', 'importing', 'operations', 'sinks'],
   sandbox: [],
 };
 
@@ -58,6 +58,23 @@ describe('the rooms', () => {
     const loads = sourcesOf(from!)
       .flatMap(importsOf)
       .filter(({ target, typeOnly }) => target === to && !typeOnly)
+      .map(({ file, path }) => `${file} -> ${path}`);
+    expect(loads).toEqual([]);
+  });
+
+  it.each(['cli', 'dashboard'])('%s imports of the sinks only what their reasons and causes mean', (room) => {
+    const loads = sourcesOf(room)
+      .flatMap(importsOf)
+      .filter(({ target, path }) => target === 'sinks' && path !== 'sinks/reason-words')
+      .map(({ file, path }) => `${file} -> ${path}`);
+    expect(loads).toEqual([]);
+  });
+
+  it('declare the reasons of sinks without other code, because the page loads them', () => {
+    const declarations = sourcesOf('sinks').filter((file) => /\/(?:all-)?reasons\.ts$/.test(file));
+    const loads = declarations
+      .flatMap(importsOf)
+      .filter(({ path }) => !path.endsWith('/reasons'))
       .map(({ file, path }) => `${file} -> ${path}`);
     expect(loads).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { Secret } from '../../../config/secret.js';
-import { createCanvasSink } from '../../../sinks/canvas/canvas.js';
+import { canvasSinkType, createCanvasSink } from '../../../sinks/canvas/canvas.js';
 import { canvasConfigSchema } from '../../../sinks/canvas/config.js';
 import type { CanvasOperation } from '../../../sinks/canvas/plan.js';
 import { hurriedClock } from '../../../sinks/network/hurried-clock.test-kit.js';
@@ -11,6 +11,7 @@ import type { CanvasOptions } from '../../../sandbox/canvas/canvas-instance.js';
 import { exampleSchool } from '../../../sandbox/canvas/school.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
+import { withDeclaredCodes } from './declared-codes.js';
 
 /*
  * What the delivery engine relies on, for the grades of the Canvas double, which is written from Canvas's documentation
@@ -50,7 +51,8 @@ function newSink(
     ],
   });
   const environment = environmentOf('grades', { requestTimeoutMs: 60_000 });
-  return createCanvasSink(config, environment, { clock: hurriedClock, patienceMs: 3_600_000 });
+  const sink = createCanvasSink(config, environment, { clock: hurriedClock, patienceMs: 3_600_000 });
+  return withDeclaredCodes(canvasSinkType, sink);
 }
 
 afterEach(async () => {

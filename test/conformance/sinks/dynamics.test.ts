@@ -1,7 +1,7 @@
 import { Secret } from '../../../config/secret.js';
 import { startDynamicsDouble } from '../../../sandbox/dynamics/start-dynamics-double.js';
 import { dynamicsConfigSchema } from '../../../sinks/dynamics/config.js';
-import { createDynamicsSink } from '../../../sinks/dynamics/dynamics.js';
+import { createDynamicsSink, dynamicsSinkType } from '../../../sinks/dynamics/dynamics.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
@@ -94,6 +94,7 @@ const storyWith = (job: string): Subject[] => [
 ];
 
 describeStateSink('dynamics', {
+  type: dynamicsSinkType,
   start: startDynamics,
   story: () => storyWith('Analyst'),
   edited: () => [storyWith('Countess')[0]!],

@@ -14,7 +14,7 @@ import fc from 'fast-check';
 import type { Change } from '../../../sinks/change.js';
 import { failingAccess, type Fault as DiskFault } from '../../../sinks/file/failing-access.test-kit.js';
 import { nodeFileAccess, type FileAccess } from '../../../sinks/file/file-access.js';
-import { createFileSink } from '../../../sinks/file/file.js';
+import { createFileSink, fileSinkType } from '../../../sinks/file/file.js';
 import type { Lane, SendResult } from '../../../sinks/sink.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Destination, Fault } from './destination.js';
@@ -61,6 +61,7 @@ const failing = (name: string, ...diskFaults: DiskFault[]): Fault<FileDestinatio
 });
 
 describeSink('file', {
+  type: fileSinkType,
   start: startFolder,
   faults: [
     failing('is full in the middle of a line', { call: 'write', code: 'ENOSPC', after: 3, partialBytes: 70 }),

@@ -162,9 +162,9 @@ const story = {
   overloadAsksMs: 7000,
 };
 
-describeStateSink('http', { start: start(oneByOne), ...story });
-describeStateSink('http, in batches,', { start: start(inBatches), ...story });
-describeStateSink('http, with OAuth 2,', { start: start(oneByOne, true), ...story });
+describeStateSink('http', { start: start(oneByOne), ...story, type: httpSinkType });
+describeStateSink('http, in batches,', { start: start(inBatches), ...story, type: httpSinkType });
+describeStateSink('http, with OAuth 2,', { start: start(oneByOne, true), ...story, type: httpSinkType });
 
 describe('the http sink, when data must be removed', () => {
   const lane = { workspace: 'acme', pigeonholeId: 101, ledgerId: 'l', memory: {}, remember: () => Promise.resolve() };

@@ -1,6 +1,6 @@
 import { Secret } from '../../../config/secret.js';
 import { hubspotConfigSchema } from '../../../sinks/hubspot/config.js';
-import { createHubSpotSink, type HubSpotTuning } from '../../../sinks/hubspot/hubspot.js';
+import { createHubSpotSink, type HubSpotTuning, hubspotSinkType } from '../../../sinks/hubspot/hubspot.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Sink, Subject } from '../../../sinks/sink.js';
@@ -163,6 +163,7 @@ const storyWith = (word: string): Subject[] => [
 ];
 
 describeStateSink('hubspot', {
+  type: hubspotSinkType,
   start: startHubSpot,
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner').filter(({ change }) => change.list !== 'attendees' || change.key === '2'),

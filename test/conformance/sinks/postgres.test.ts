@@ -7,7 +7,7 @@ import { Secret } from '../../../config/secret.js';
 import type { Change } from '../../../sinks/change.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import { type PostgresOperation, storableJson } from '../../../sinks/postgres/plan.js';
-import { createPostgresSink } from '../../../sinks/postgres/postgres.js';
+import { createPostgresSink, postgresSinkType } from '../../../sinks/postgres/postgres.js';
 import { localhostCertificate, localhostKey } from '../../../sinks/network/localhost-certificate.test-kit.js';
 import type { Lane, Outcome, Sink, OnForget } from '../../../sinks/sink.js';
 import { startPooler } from '../../pooler.js';
@@ -17,6 +17,7 @@ import { Courier } from './destination.js';
 import { Gate, type GateMode } from './gate.js';
 import { anyChange, PERSONAL_DATA, storyOf } from './generated-changes.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
+import { withDeclaredCodes } from './declared-codes.js';
 
 /*
  * What the delivery engine relies on, for a sink that keeps the last state of each item, on a real server: a repeat of
@@ -91,7 +92,7 @@ suite('the postgres sink', () => {
       hurried ? { connectTimeoutMs: 400, statementTimeoutMs: 1_000 } : patient,
     );
     sinks.push(sink);
-    return sink;
+    return withDeclaredCodes(postgresSinkType, sink);
   }
 
   const laneOf = (ledgerId = 'ledger-1'): Lane => ({

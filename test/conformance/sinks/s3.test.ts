@@ -2,7 +2,7 @@ import { Secret } from '../../../config/secret.js';
 import type { Change, ErasedItems } from '../../../sinks/change.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import { s3ConfigSchema } from '../../../sinks/s3/config.js';
-import { createS3Sink } from '../../../sinks/s3/s3.js';
+import { createS3Sink, s3SinkType } from '../../../sinks/s3/s3.js';
 import type { S3Operation } from '../../../sinks/s3/objects.js';
 import type { Lane, Outcome, Sink } from '../../../sinks/sink.js';
 import {
@@ -99,6 +99,7 @@ const refusing = (name: string, status: number, code: string): Fault<S3Destinati
 });
 
 describeSink('s3', {
+  type: s3SinkType,
   start: startDestination,
   faults: [
     failing('refuses connections', 'cut'),

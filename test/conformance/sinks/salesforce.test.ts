@@ -1,7 +1,7 @@
 import { Secret } from '../../../config/secret.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { salesforceConfigSchema } from '../../../sinks/salesforce/config.js';
-import { createSalesforceSink } from '../../../sinks/salesforce/salesforce.js';
+import { createSalesforceSink, salesforceSinkType } from '../../../sinks/salesforce/salesforce.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Fields, Outcome, Sink, SinkEnvironment, Subject } from '../../../sinks/sink.js';
 import { field } from '../../../sandbox/salesforce/sobject-type.js';
@@ -172,6 +172,7 @@ const storyWith = (word: string): Subject[] => [
 ];
 
 describeStateSink('salesforce', {
+  type: salesforceSinkType,
   start: startSalesforce,
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner'),

@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import type { Change } from '../../../sinks/change.js';
 import type { Outcome } from '../../../sinks/sink.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
+import { type Declaring, withDeclaredCodes } from './declared-codes.js';
 import { Courier, type Destination, type Fault, type Received } from './destination.js';
 import { anyChange, PERSONAL_DATA, storyOf, throughJson } from './generated-changes.js';
 
 export interface SinkHarness<D extends Destination> {
+  /** The type of the sink. Each of its plans and outcomes must have only codes that the type declares. */
+  readonly type: Declaring;
   start(): Promise<D>;
   readonly faults: readonly Fault<D>[];
 }
@@ -18,7 +21,8 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
   describe(`the ${name} sink`, () => {
     let destination: D;
     beforeEach(async () => {
-      destination = await harness.start();
+      const started = await harness.start();
+      destination = Object.assign(started, { sink: withDeclaredCodes(harness.type, started.sink) });
     });
     afterEach(() => destination.close());
 

@@ -1,7 +1,7 @@
 import { Secret } from '../../../config/secret.js';
 import type { Change } from '../../../sinks/change.js';
 import { type SlackConfig, slackConfigSchema } from '../../../sinks/slack/config.js';
-import { createSlackSink } from '../../../sinks/slack/slack.js';
+import { createSlackSink, slackSinkType } from '../../../sinks/slack/slack.js';
 import type { SinkEnvironment, Subject } from '../../../sinks/sink.js';
 import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack-workspace.js';
 import {
@@ -18,6 +18,7 @@ import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { SteppedClock } from '../../kit/stepped-clock.js';
 import { StateCourier } from './state-courier.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
+import { withDeclaredCodes } from './declared-codes.js';
 
 export interface SlackStageOptions {
   readonly double?: SlackDoubleOptions;
@@ -105,7 +106,8 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
       requestTimeoutMs: 60_000,
       ...(options.limits && { limits: options.limits }),
     });
-  const openSink = () => createSlackSink(slackConfig(slack.url, options), environment(), { clock });
+  const openSink = () =>
+    withDeclaredCodes(slackSinkType, createSlackSink(slackConfig(slack.url, options), environment(), { clock }));
   const courier = new StateCourier({ openSink, clock });
   let sequence = 0;
   const revisions = new Map<string, number>();

@@ -1,8 +1,11 @@
 import type { Outcome, Subject } from '../../../sinks/sink.js';
+import { type Declaring, withDeclaredCodes } from './declared-codes.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 
 export interface StateSinkHarness<D extends StateDestination> {
+  /** The type of the sink. Each of its plans and outcomes must have only codes that the type declares. */
+  readonly type: Declaring;
   start(): Promise<D>;
   /** Returns items that need all kinds of calls, fewer than a batch, the same each time. */
   story(): readonly Subject[];
@@ -26,6 +29,8 @@ export function describeStateSink<D extends StateDestination>(name: string, harn
     let courier: StateCourier;
     const begin = async (): Promise<void> => {
       destination = await harness.start();
+      const open = destination.open.bind(destination);
+      destination.open = () => withDeclaredCodes(harness.type, open());
       courier = new StateCourier(destination);
     };
     const end = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { Secret } from '../../../config/secret.js';
 import { runWebhookReceiver } from '../../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import type { Change } from '../../../sinks/change.js';
 import type { Sink } from '../../../sinks/sink.js';
-import { createWebhookSink } from '../../../sinks/webhook/webhook.js';
+import { createWebhookSink, webhookSinkType } from '../../../sinks/webhook/webhook.js';
 import type { Destination, Fault } from './destination.js';
 import { Gate, type GateMode } from './gate.js';
 import { describeSink } from './sink-conformance.js';
@@ -82,6 +82,7 @@ const answering = (name: string, plans: readonly object[]): Fault<WebhookDestina
 });
 
 describeSink('webhook', {
+  type: webhookSinkType,
   start: startReceiver,
   faults: [
     inMode('cuts every connection', 'cut'),

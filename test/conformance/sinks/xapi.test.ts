@@ -3,7 +3,7 @@ import { Secret } from '../../../config/secret.js';
 import type { Fields, Sink, Subject } from '../../../sinks/sink.js';
 import type { XapiOperation } from '../../../sinks/xapi/plan.js';
 import { items, subjectFor, configurationFor } from '../../../sinks/xapi/subjects.test-kit.js';
-import { createXapiSink } from '../../../sinks/xapi/xapi.js';
+import { createXapiSink, xapiSinkType } from '../../../sinks/xapi/xapi.js';
 import {
   lrsFaults,
   type LrsDouble,
@@ -102,6 +102,7 @@ function answersToOneQuestion(
 const poisoned = subjectFor('votes', items.votes, { key: 'poison' });
 
 describeStateSink('xapi', {
+  type: xapiSinkType,
   async start() {
     const destination = await startLrs();
     // Store a different statement under the id that the poisoned vote will get.

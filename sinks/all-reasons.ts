@@ -1,0 +1,101 @@
+import { canvasCauses, canvasReasons } from './canvas/reasons.js';
+import { dynamicsCauses, dynamicsReasons } from './dynamics/reasons.js';
+import { fileCauses, fileReasons } from './file/reasons.js';
+import { httpCauses, httpReasons } from './http/reasons.js';
+import { hubspotCauses, hubspotReasons } from './hubspot/reasons.js';
+import { postgresCauses, postgresReasons } from './postgres/reasons.js';
+import {
+  type Cause,
+  type Causes,
+  declaredCause,
+  engineCauses,
+  engineReasons,
+  type Reason,
+  type ReasonKind,
+  type Reasons,
+  whileIdentityHidden,
+} from './reasons.js';
+import { s3Causes, s3Reasons } from './s3/reasons.js';
+import { salesforceCauses, salesforceReasons } from './salesforce/reasons.js';
+import { slackCauses, slackReasons } from './slack/reasons.js';
+import { webhookCauses, webhookReasons } from './webhook/reasons.js';
+import { xapiCauses, xapiReasons } from './xapi/reasons.js';
+
+/** The reasons that each sink type declares. */
+export const reasonsByType: Readonly<Record<string, Reasons>> = {
+  canvas: canvasReasons,
+  dynamics: dynamicsReasons,
+  file: fileReasons,
+  http: httpReasons,
+  hubspot: hubspotReasons,
+  postgres: postgresReasons,
+  s3: s3Reasons,
+  salesforce: salesforceReasons,
+  slack: slackReasons,
+  webhook: webhookReasons,
+  xapi: xapiReasons,
+};
+
+/** The causes that each sink type declares. */
+export const causesByType: Readonly<Record<string, Causes>> = {
+  canvas: canvasCauses,
+  dynamics: dynamicsCauses,
+  file: fileCauses,
+  http: httpCauses,
+  hubspot: hubspotCauses,
+  postgres: postgresCauses,
+  s3: s3Causes,
+  salesforce: salesforceCauses,
+  slack: slackCauses,
+  webhook: webhookCauses,
+  xapi: xapiCauses,
+};
+
+/** The reasons of the engine and of all sinks, by code. A code means the same in every sink, except for `readBy`. */
+const allReasons: ReadonlyMap<string, Reason> = new Map(
+  [...Object.values(reasonsByType), engineReasons].flatMap((reasons: Reasons) => Object.entries(reasons)),
+);
+const allCauses: Causes = Object.assign({}, ...Object.values(causesByType), engineCauses) as Causes;
+
+/** Returns the declaration of a reason; undefined if nothing declares it. */
+export function reasonOf(code: string): Reason | undefined {
+  return allReasons.get(code);
+}
+
+/** Returns the declaration of a cause; undefined if nothing declares it. */
+export function causeOf(code: string): Cause | undefined {
+  return declaredCause(allCauses, code);
+}
+
+function codesOf(...kinds: readonly ReasonKind[]): string[] {
+  return [...allReasons].flatMap(([code, { kind }]) => (kinds.includes(kind) ? [code] : []));
+}
+
+/** The reasons for which `isLacking` is true. */
+export const lackingReasons: readonly string[] = codesOf('missing-value');
+
+/**
+ * Returns true if the mapping produced nothing because a value was missing although the identity was visible. A missing
+ * value of a person whose identity is hidden is no fault of the mapping.
+ */
+export function isLacking(code: string): boolean {
+  return allReasons.get(code)?.kind === 'missing-value';
+}
+
+/** Reasons that depend on a sink's mapping, so that another mapping may decide otherwise. */
+export const mappingReasons: readonly string[] = codesOf('missing-value', 'excluded');
+
+/**
+ * Reasons whose changes are decided again when the settings of a sink change. A mapping may need the person of an item
+ * that has none, which is intended, and another mapping may not need the person.
+ */
+export const curableReasons: readonly string[] = [
+  ...mappingReasons,
+  ...codesOf('hidden'),
+  ...lackingReasons.map(whileIdentityHidden),
+];
+
+/** The causes of dead letters that only an operator sends again, because the destination may have them. */
+export const causesOfUnknownOutcome: readonly string[] = Object.entries(allCauses).flatMap(([code, cause]) =>
+  cause.outcomeUnknown === true ? [code] : [],
+);

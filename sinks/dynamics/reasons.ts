@@ -1,0 +1,26 @@
+import {
+  type Causes,
+  commonReasons,
+  contentRejected,
+  mergedRecord,
+  type Reasons,
+  removeByHand,
+  severalMatches,
+} from '../reasons.js';
+
+export const dynamicsReasons = {
+  ...commonReasons('condition', 'no-record', 'no-person', 'never-sent', 'kept'),
+  'no-match': {
+    short: 'no value to match by',
+    sentence: 'it has no value that identifies the record',
+    kind: 'missing-value',
+    readBy: { keys: /^records\[\d+\]\.properties\./, listedIn: 'match' },
+  },
+} as const satisfies Reasons;
+
+export const dynamicsCauses: Causes = {
+  'forget-by-hand': removeByHand,
+  'dynamics:merged': mergedRecord,
+  'dynamics:ambiguous-match:*': severalMatches,
+  'dynamics:*': contentRejected,
+};

@@ -1,0 +1,54 @@
+import {
+  type Causes,
+  commonReasons,
+  contentRejected,
+  outcomeUnknown,
+  type Reasons,
+  removalReasons,
+  targetUnusable,
+} from '../reasons.js';
+
+export const slackReasons = {
+  ...removalReasons,
+  ...commonReasons('condition', 'unchanged', 'kept'),
+  'no-text': {
+    short: 'no text',
+    sentence: 'the mapping finds no text for it',
+    kind: 'missing-value',
+    readBy: { keys: /^messages\[\d+\]\.text$/ },
+  },
+  anonymous: {
+    short: 'author no longer visible',
+    sentence: 'the author must no longer be named, and without the author the mapping fails',
+    kind: 'hidden',
+  },
+  'not-editable': {
+    short: 'message cannot be edited',
+    sentence: 'pigeonpost cannot edit or delete the message in Slack',
+    kind: 'settled',
+    help: 'delete the message in Slack',
+  },
+  ignored: {
+    short: 'edits ignored by the settings',
+    sentence: 'the settings of the sink ("onChange: ignore") keep the first message',
+    kind: 'settled',
+  },
+} as const satisfies Reasons;
+
+export type SlackReason = keyof typeof slackReasons;
+
+export const slackCauses: Causes = {
+  'outcome-unknown': outcomeUnknown,
+  'slack:channel_not_found': targetUnusable,
+  'slack:not_in_channel': targetUnusable,
+  'slack:is_archived': targetUnusable,
+  'slack:is_inactive': targetUnusable,
+  'slack:team_not_found': targetUnusable,
+  'slack:cannot_post_to_channel': targetUnusable,
+  'slack:ekm_access_denied': targetUnusable,
+  'slack:restricted_action*': targetUnusable,
+  'slack:message_not_found': targetUnusable,
+  'slack:thread_not_found': targetUnusable,
+  'slack:cannot_reply_to_message': targetUnusable,
+  'slack:*': contentRejected,
+};
