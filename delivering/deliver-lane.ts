@@ -197,8 +197,9 @@ class LaneSender {
 
   get #subjectsLane(): SubjectsLane {
     const { sinkId, ref } = this.#lease;
-    const { sink, accepts } = this.settings.sink;
-    return { sinkId, ref, place: this.work, traits: sink.traits, accepts };
+    const { name, sink, accepts } = this.settings.sink;
+    const mapping = this.deps.config.sinks[name]!;
+    return { sinkId, ref, place: this.work, traits: sink.traits, accepts, mapping };
   }
 
   /** Counts the removals still allowed: at most once per cycle, because this reads all delivered records of people. */

@@ -48,7 +48,7 @@ interface LaneRow extends Omit<LockedLane, 'replaying'> {
  * @returns true if there are more changes to observe
  */
 async function observeLane(
-  { ledger, configuration }: Pick<Collaborators, 'ledger' | 'configuration'>,
+  { ledger, config, configuration }: Pick<Collaborators, 'ledger' | 'config' | 'configuration'>,
   { sink, place, lists, selected }: LaneSettings,
   ref: number,
 ): Promise<boolean> {
@@ -78,7 +78,8 @@ async function observeLane(
     };
     const decisions = candidates.map((candidate) => decideDelivery(candidate, terms));
     const sending = shownChanges(candidates, decisions);
-    const subjectsLane = { sinkId, ref, place, traits, accepts: sink.accepts };
+    const mapping = config.sinks[sink.name]!;
+    const subjectsLane = { sinkId, ref, place, traits, accepts: sink.accepts, mapping };
     const planned = await planChanges(tx, sink.sink, subjectsLane, sending);
     const outcomes = decisions.map((decision, index) =>
       outcomeOf(candidates[index]!, decision, decision.kind === 'send' ? planned.shift()! : null),

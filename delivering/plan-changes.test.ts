@@ -4,6 +4,7 @@ import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import { registerSinks } from '../ledger/sinks.js';
+import { Expression } from '../sinks/mapping/expression.js';
 import type { Planned } from '../sinks/sink.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../test/kit/weighed-database.js';
 import { newChanges, type ShownChange, toCandidates } from './candidates.js';
@@ -60,6 +61,7 @@ describe.each(kinds)('the answers of a person to one question, on %s', (kind) =>
       place: { workspace: 'acme', pigeonholeId: 101 },
       traits: { siblingLists: new Set(['poll-mcq-votes']) } as unknown as SubjectsLane['traits'],
       accepts: new Set(['obtained']),
+      mapping: { type: 'xapi', settings: {} },
     };
     const range = { sinkId: 1, ref: 1, lists: ['poll-mcq-votes'], after: 0, newest: 1e6 };
     const read = async (): Promise<Weighed[]> => {
@@ -106,7 +108,9 @@ describe.each(kinds)('the objects of a sink, on %s', (kind) => {
 });
 
 describe('the plan of changes whose identity is visible or hidden', () => {
-  const lane = { sinkId: 1, ref: 1, place: { workspace: 'acme', pigeonholeId: 101 }, accepts: new Set<Consent>() };
+  const mapping = { type: 'slack', settings: { messages: [{ from: 'votes', text: new Expression('item.content') }] } };
+  const place = { workspace: 'acme', pigeonholeId: 101 };
+  const lane = { sinkId: 1, ref: 1, place, accepts: new Set<Consent>(), mapping };
   const traits = { needsContext: false } as SubjectsLane['traits'];
   const shown = [true, false].map((identity) => ({ list: 'votes', foundAt: new Date(0), identity }) as ShownChange);
   const plan = async (planned: Planned) =>
@@ -132,8 +136,14 @@ describe('the plan of changes whose identity is visible or hidden', () => {
   });
 
   it('is corrected in the same way if a look-up settles it', () => {
-    expect(withHiddenReason({ kind: 'nothing', reason: 'no-user' }, { identity: false })).toMatchObject({
+    const change = { list: 'votes', identity: false };
+    expect(withHiddenReason({ kind: 'nothing', reason: 'no-user' }, change, mapping)).toMatchObject({
       reason: 'identity-hidden:no-user',
     });
+  });
+
+  it('keeps the reason if the expression does not read the person', async () => {
+    const lacking = { kind: 'nothing', reason: 'no-text' } as const;
+    expect(await plan(lacking)).toEqual([lacking, lacking]);
   });
 });

@@ -7,6 +7,7 @@ import type { PigeonholeName } from '../work/cycle-results.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 import type { ShownChange } from './candidates.js';
+import { mayLackPerson, type SinkMapping } from './missing-values.js';
 import {
   fieldsIn,
   noRelatedItems,
@@ -25,18 +26,20 @@ export async function planChanges(
   changes: readonly ShownChange[],
 ): Promise<Planned[]> {
   const planned = await sink.plan(await readSubjects(tx, lane, changes));
-  return planned.map((plan, index) => withHiddenReason(plan, changes[index]!));
+  return planned.map((plan, index) => withHiddenReason(plan, changes[index]!, lane.mapping));
 }
 
 /**
- * If the mapping found no value for a change whose identity is hidden, lets the reason say so: whatever the sink is, the
- * mapping cannot be blamed for it. Pure.
+ * If the mapping found no value for a change whose identity is hidden, and the value may be one of the person, lets the
+ * reason say so: whatever the sink is, the mapping cannot be blamed for it. Pure.
  */
 export function withHiddenReason<Result extends Planned | Settlement>(
   result: Result,
-  { identity }: Pick<ShownChange, 'identity'>,
+  { list, identity }: Pick<ShownChange, 'list' | 'identity'>,
+  mapping: SinkMapping,
 ): Result {
   if (identity || result.kind !== 'nothing' || !isLacking(result.reason)) return result;
+  if (!mayLackPerson(mapping, { list, reason: result.reason })) return result;
   return { ...result, reason: whileIdentityHidden(result.reason) };
 }
 

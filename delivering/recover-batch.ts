@@ -25,7 +25,7 @@ export async function recoverBatch(
   const { settlements, memory } = await recoverSent(sink, await readSubjects(tx, lane.subjects, changes), lane.held);
   const settled = settlements.map((each, index) => {
     const change = changes[index]!;
-    return unlessHidden(withHiddenReason(each, change), change, lane.terms);
+    return unlessHidden(withHiddenReason(each, change, lane.subjects.mapping), change, lane.terms);
   });
   return { settlements: settled, memory };
 }

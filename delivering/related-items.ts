@@ -12,6 +12,7 @@ import {
 } from './candidates.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
+import type { SinkMapping } from './missing-values.js';
 
 /** The lane of a sink for which subjects are read. */
 export interface SubjectsLane {
@@ -21,6 +22,7 @@ export interface SubjectsLane {
   readonly place: PigeonholeName;
   readonly traits: Sink['traits'];
   readonly accepts: DecidingSink['accepts'];
+  readonly mapping: SinkMapping;
 }
 
 /** The part of a subject that is not its change: the related items, as currently stored. */

@@ -174,7 +174,7 @@ export async function planStored(planning: PlanningLane, found: readonly Candida
   const decisions = found.map((candidate) => decideDelivery(candidate, terms));
   const sending = shownChanges(found, decisions);
   const { traits } = sink;
-  const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts };
+  const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts, mapping: settings };
   const planned = await planChanges(ledger.db, sink, place, sending);
   return decisions.map((decision) => {
     if (decision.kind === 'send') return planned.shift()!;

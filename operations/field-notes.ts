@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
 import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames } from '../base/list-names.js';
-import { mayIdentify } from '../ledger/visibility.js';
 import { type SeenFields, fieldNames, seenFields } from '../ledger/seen-fields.js';
 import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expression-schema.js';
 import { fieldKey } from '../sinks/mapping/mapping-functions.js';
@@ -106,8 +105,7 @@ function noteOf(placed: SinkExpression, mention: Mention, config: Pick<Config, '
 /**
  * Returns the first field that these expressions of a sink read and no stored item has, as `reads item.email; fields
  * seen: "Email"`; null if there is none.
- * @param which `misspelled`: only a field whose name is nearly that of an existing one; `impersonal`: no field of the
- *   item that an anonymous item never has
+ * @param which `misspelled`: only a field whose name is nearly that of an existing one
  */
 export function unseenFields(
   config: Pick<Config, 'syncs' | 'sinks'>,
@@ -115,23 +113,16 @@ export function unseenFields(
     sink,
     keys,
     which,
-  }: { readonly sink: string; readonly keys: readonly string[]; readonly which: 'all' | 'misspelled' | 'impersonal' },
+  }: { readonly sink: string; readonly keys: readonly string[]; readonly which: 'all' | 'misspelled' },
   seen: SeenByList,
 ): string | null {
   const first = expressionsOf(config, sink)
     .filter(({ key }) => keys.includes(key))
     .flatMap((placed) =>
-      mentionedFields(placed.expression)
-        .filter((mention) => which !== 'impersonal' || !isOfHiddenPerson(mention))
-        .flatMap((mention) => unseenOf(placed, mention, config, seen) ?? []),
+      mentionedFields(placed.expression).flatMap((mention) => unseenOf(placed, mention, config, seen) ?? []),
     )
     .find(({ isMisspelled }) => which !== 'misspelled' || isMisspelled);
   return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
-}
-
-/** Whether a mention reads a field that an item loses when its person is hidden. */
-function isOfHiddenPerson(mention: Mention): boolean {
-  return (mention.of === 'item' || mention.of === 'previous') && mention.path.some(mayIdentify);
 }
 
 /** Whether a sync of the sink reads the pigeonhole: all of its workspace, or only those that the sync names. */

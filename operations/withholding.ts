@@ -1,4 +1,3 @@
-import { reasonWhileHidden } from '../sinks/reasons.js';
 import { grouped } from '../base/words.js';
 import type { OutcomeCount, SinkOutcome } from './ledger-status.js';
 import type { SinkView } from './status-view.js';
@@ -15,11 +14,11 @@ import {
 import { placeName } from '../ledger/pauses.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { isLacking, reasonOf, reasonsByType } from '../sinks/all-reasons.js';
+import { expressionsOfReason } from '../delivering/missing-values.js';
 import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config, SinkConfig } from '../config/config.js';
 import { fingerprintOf } from '../work/open-connections.js';
 import { formatKey } from '../config/read-document.js';
-import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { unseenFields, type SeenByList, fieldsSeen, mentionedLists } from './field-notes.js';
 import type { Ledger } from '../ledger/ledger.js';
 
@@ -111,28 +110,10 @@ function sumOf(recent: readonly Recent[]): Recent {
  * intended, so it is a problem only if the condition reads a misspelled field. Pure.
  */
 export function withheldByCondition({ list, counts }: Pick<ListOutcomes, 'list' | 'counts'>): Withholding | null {
-  return mostlyWithheld({ list, counts }, isByCondition);
-}
-
-/**
- * Returns a list of which everything is withheld, at least 10 changes for lack of a value while the identity is hidden.
- * This is intended, so it is a problem only if the mapping reads a field that nothing has. Pure.
- */
-export function withheldWhileHidden({ list, counts }: Pick<ListOutcomes, 'list' | 'counts'>): Withholding | null {
-  return mostlyWithheld({ list, counts }, (reason) => reasonWhileHidden(reason) !== null);
-}
-
-/** Returns a list of which nothing is sent, and at least 10 changes are withheld for reasons of one kind. */
-function mostlyWithheld(
-  { list, counts }: Pick<ListOutcomes, 'list' | 'counts'>,
-  isOfKind: (reason: string) => boolean,
-): Withholding | null {
   if (counts.some(({ state, changes }) => state !== 'withheld' && changes > 0)) return null;
-  const own = counts.filter(({ reason }) => isOfKind(reason));
+  const own = counts.filter(({ reason }) => isByCondition(reason));
   const changes = own.reduce((sum, count) => sum + count.changes, 0);
-  if (changes < minAll) return null;
-  const [{ reason }] = own.toSorted((one, other) => other.changes - one.changes) as [(typeof own)[number]];
-  return { list, kind: 'all', reason, changes };
+  return changes < minAll ? null : { list, kind: 'all', reason: own[0]!.reason, changes };
 }
 
 /** Whether an expression of the settings excluded the change on purpose. */
@@ -141,12 +122,9 @@ function isByCondition(reason: string): boolean {
   return declared?.kind === 'excluded' && declared.readBy !== undefined;
 }
 
-/**
- * Returns the problem of a list: a missing value or, if there is none, a condition that may read a misspelled field, or
- * values that may be missing for another reason than the hidden identity.
- */
+/** Returns the problem of a list: a missing value or, if there is none, a condition that may read a misspelled field. */
 export function judgeList(outcomes: ListOutcomes): Withholding | null {
-  return judgeWithholding(outcomes) ?? withheldByCondition(outcomes) ?? withheldWhileHidden(outcomes);
+  return judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
 }
 
 /**
@@ -211,7 +189,7 @@ export function withholdingText({ list, kind, reason, changes, place = '' }: Wit
 
 /**
  * Returns a sentence about a withheld list; null if nothing is wrong: a condition that reads existing fields is
- * intended, and so is a missing value of a person whose identity is hidden. Pure.
+ * intended. Pure.
  */
 export function withholdingSentence(
   config: Pick<Config, 'syncs' | 'sinks'>,
@@ -224,10 +202,6 @@ export function withholdingSentence(
     const misspelled = misspelledCondition(config, { sink, list, reason }, seen);
     return misspelled === null ? null : withholdingText(withholding, misspelled);
   }
-  if (reasonWhileHidden(reason) !== null) {
-    const lack = lackOf(config, { sink, list, reason }, seen);
-    return lack === null || lack.fields === null ? null : withholdingText(withholding, lack);
-  }
   if (withholding.place !== undefined) {
     const own = seen
       .get(list)
@@ -239,43 +213,16 @@ export function withholdingSentence(
   return withholdingText(withholding, lacks[0] ?? null);
 }
 
-interface WithRecords {
-  readonly records?: readonly Readonly<Record<string, unknown>>[];
-}
-
-/** An expression of a sink that its type's declaration of a reason names. */
-interface Read {
-  /** The expression's key. */
-  readonly key: string;
-  /** The key as written: a property may be written as a group, whose expression is in its key `value`. */
-  readonly asWritten: string;
-}
-
-/** Returns the expressions of a sink that a reason of its type names for a list. */
-function expressionsReadBy(
-  config: Pick<Config, 'sinks'>,
-  { sink, list, reason }: { readonly sink: string; readonly list: string; readonly reason: string },
-): Read[] {
-  const { type, settings } = config.sinks[sink] ?? { type: '', settings: undefined };
-  const readBy = reasonsByType[type]?.[reason]?.readBy;
-  if (readBy === undefined) return [];
-  return expressionsIn(settings)
-    .filter(({ from }) => from === undefined || from === list)
-    .map(({ key }) => ({ key, asWritten: key.replace(/\.value$/, '') }))
-    .filter(({ asWritten }) => readBy.keys.test(asWritten) && isListed(settings, asWritten, readBy.listedIn));
-}
-
 /** Returns where a sink's mapping reads the missing value of a list, or null if the settings do not show it. */
 export function lackOf(
   config: Pick<Config, 'syncs' | 'sinks'>,
   { sink, list, reason }: { readonly sink: string; readonly list: string; readonly reason: string },
   seen: SeenByList,
 ): Lack | null {
-  const whileHidden = reasonWhileHidden(reason);
-  const code = whileHidden ?? reason;
-  const found = expressionsReadBy(config, { sink, list, reason: code });
+  const mapping = config.sinks[sink];
+  const found = mapping === undefined ? [] : expressionsOfReason(mapping, { list, reason });
   if (found.length === 0) return null;
-  const { listedIn } = reasonsByType[config.sinks[sink]!.type]![code]!.readBy!;
+  const { listedIn } = reasonsByType[mapping!.type]![reason]!.readBy!;
   const [, record] = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten) ?? [];
   const own =
     record === undefined
@@ -286,11 +233,7 @@ export function lackOf(
   return {
     values: own.map(({ asWritten }) => asWritten.split('.').at(-1)!),
     at: `${sink}.${at}`,
-    fields: unseenFields(
-      config,
-      { sink, keys: own.map(({ key }) => key), which: whileHidden === null ? 'all' : 'impersonal' },
-      seen,
-    ),
+    fields: unseenFields(config, { sink, keys: own.map(({ key }) => key), which: 'all' }, seen),
   };
 }
 
@@ -301,23 +244,11 @@ function misspelledCondition(
   seen: SeenByList,
 ): Lack | null {
   const { sink } = withheld;
-  for (const { key } of expressionsReadBy(config, withheld)) {
+  for (const { key } of expressionsOfReason(config.sinks[sink]!, withheld)) {
     const fields = unseenFields(config, { sink, keys: [key], which: 'misspelled' }, seen);
     if (fields !== null) return { values: [], at: `${sink}.${key}`, fields };
   }
   return null;
-}
-
-/**
- * Whether the value of a key counts, if the entry lists its properties: only the listed properties then, or without a
- * list everything but its properties.
- */
-function isListed(settings: unknown, key: string, listedIn: string | undefined): boolean {
-  if (listedIn === undefined) return true;
-  const [, record, property] = /^records\[(\d+)\]\.(?:properties\.(.+))?/.exec(key) ?? [];
-  const listed = (settings as WithRecords).records?.[Number(record)]?.[listedIn];
-  if (!Array.isArray(listed)) return property === undefined;
-  return property !== undefined && listed.includes(property);
 }
 
 /** A list as the status shows it. */
@@ -372,7 +303,7 @@ export async function findWithholding(
 
 /** Whether changes were withheld for a reason that may be a mistake in the settings. */
 function mayBeMistake({ state, reason }: Pick<OutcomeCount, 'state' | 'reason'>): boolean {
-  return state === 'withheld' && (isLacking(reason) || isByCondition(reason) || reasonWhileHidden(reason) !== null);
+  return state === 'withheld' && (isLacking(reason) || isByCondition(reason));
 }
 
 /** Represents any number of delivered changes: only whether there are some is judged. */

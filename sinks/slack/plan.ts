@@ -49,7 +49,7 @@ export async function planSubject(
     const rendered = await renderItem(config, sink, mappingView(subject), isNamed(subject));
     return 'nothing' in rendered ? withdraw(known, rendered.nothing) : show(known, rendered);
   } catch (error) {
-    if (mustHide && error instanceof MappingError) return withdraw(known, 'anonymous');
+    if (mustHide && error instanceof MappingError) return withdraw(known, 'no-text');
     throw error;
   }
 }

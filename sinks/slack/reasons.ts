@@ -17,11 +17,6 @@ export const slackReasons = {
     kind: 'missing-value',
     readBy: { keys: /^messages\[\d+\]\.text$/ },
   },
-  anonymous: {
-    short: 'author no longer visible',
-    sentence: 'the author must no longer be named, and without the author the mapping fails',
-    kind: 'hidden',
-  },
   'not-editable': {
     short: 'message cannot be edited',
     sentence: 'pigeonpost cannot edit or delete the message in Slack',

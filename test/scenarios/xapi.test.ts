@@ -1,6 +1,7 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
-import { answer, attendee, pollVote, session, vote } from '../kit/items.js';
+import { reasonWords } from '../../sinks/reason-words.js';
+import { answer, attendee, pollVote, rating, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 import { statusOf } from '../kit/status-of.js';
@@ -98,6 +99,37 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(sink).toMatchObject({ name: 'lms', withholding: [] });
     expect(sink!.withheld['identity-hidden:no-actor']).toBeGreaterThanOrEqual(60);
     expect((await statusOf(scene)).problems.filter(({ kind: of }) => of === 'sink')).toEqual([]);
+  });
+
+  it('shows no problem if answers and ratings are anonymous and polls are named, and one for a renamed field', async () => {
+    const stage = await stages.open(kind);
+    const poll = (n: number) => pollVote(300 + n, by(n + 1), 3, { question: { id: 70 + n, content: 'Which?' } });
+    await stage.put('sessions', session(1), session(2, { type: 'poll_word_cloud' }), session(3, named));
+    await stage.put('attendees', ...Array.from({ length: 110 }, (_, n) => attendee(n + 1)));
+    await stage.put('answers', ...Array.from({ length: 30 }, (_, n) => answer(100 + n, n + 1, 2)));
+    await stage.put('answer_ratings', ...Array.from({ length: 30 }, (_, n) => rating(200 + n, 9, n + 1, 1)));
+    await stage.put('poll-mcq-votes', ...Array.from({ length: 80 }, (_, n) => poll(n)));
+    const scene = await sceneOf(stage, ', statements: [answered, responded, rated]');
+    await scene.settle();
+    const shown = async () => {
+      const { sinks, problems } = await statusOf(scene);
+      return { sink: sinks[0]!, problems: problems.filter(({ kind: of }) => of === 'sink') };
+    };
+    const { sink, problems } = await shown();
+    expect([sink.withholding, problems]).toEqual([[], []]);
+    expect(sink.withheld['identity-hidden:no-actor']).toBe(60);
+    expect(told()).toHaveLength(80);
+    expect(reasonWords('identity-hidden:no-actor')).toBe('no actor while the identity is hidden');
+
+    await stage.put(
+      'attendees',
+      ...Array.from({ length: 110 }, (_, n) => attendee(n + 1, { attendeeCode: '', badge: n })),
+    );
+    await stage.put('poll-mcq-votes', ...Array.from({ length: 30 }, (_, n) => poll(80 + n)));
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const says = expect.stringContaining('lack a value for name: lms.actor.name') as string;
+    expect((await shown()).sink.withholding).toContainEqual({ list: 'poll-mcq-votes', kind: 'more', text: says });
   });
 
   it('receives the chosen options of a person as one statement, and a new statement when they change', async () => {
