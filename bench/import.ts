@@ -32,18 +32,14 @@ export const importRows: Bench = {
     }
     const at = options.latencyMs === 0 ? '' : ` at ${options.latencyMs} ms a response`;
     const ofRows = `${rows.toLocaleString('en')} rows`;
-    const shares = [
-      { what: `${ofRows}, only sending`, values: sendings },
-      { what: `${ofRows}, staging included`, values: wholes },
-    ];
-    for (const { what, values } of shares) {
-      report.figure({
-        what: `${what} / a bare loop posting the same chunks${at}`,
-        value: median(values),
-        must: { atLeast: 0.8 },
-        aim: { atLeast: 0.95 },
-      });
-    }
+    const against = `a bare loop posting the same chunks${at}`;
+    report.figure({ what: `${ofRows}, only sending / ${against}`, value: median(sendings) });
+    report.figure({
+      what: `${ofRows}, staging included / ${against}`,
+      value: median(wholes),
+      // a service on loopback answers faster than rows can be stored
+      ...(options.latencyMs > 0 && { must: { atLeast: 0.8 }, aim: { atLeast: 1.5 } }),
+    });
     report.figure({
       what: 'peak memory of the importing process',
       value: Math.max(...peaks),

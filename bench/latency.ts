@@ -39,20 +39,19 @@ export const latency: Bench = {
         what: 'first page that shows a question → its webhook received, p50',
         value: percentile(beyond, 0.5),
         must: { atMost: 150 },
+        aim: { atMost: 50 },
       });
       report.figure({
         ...inMs,
         what: '… p99',
         value: percentile(beyond, 0.99),
         must: { atMost: 600 },
-        aim: { atMost: 250 },
+        aim: { atMost: 100 },
       });
       report.figure({
         ...inMs,
         what: `asked → received, less the poll interval of ${pollIntervalMs} ms, p99`,
         value: percentile(whole, 0.99) - pollIntervalMs,
-        must: { atMost: 600 },
-        aim: { atMost: 250 },
       });
     });
   },

@@ -77,7 +77,13 @@ function tell(report: BenchReport, deed: DeedName, samples: readonly Sample[]): 
   const inIntervals = { unit: 'poll intervals' };
   const inMs = { unit: 'ms' };
   report.figure({ ...inIntervals, what: `${deed} → seen, p50`, value: percentile(found, 0.5) });
-  report.figure({ ...inIntervals, what: '… p99', value: percentile(found, 0.99), must: { atMost: 2 } });
+  report.figure({
+    ...inIntervals,
+    what: '… p99',
+    value: percentile(found, 0.99),
+    must: { atMost: 2 },
+    aim: { atMost: 1.5 },
+  });
   report.figure({ ...inMs, what: 'seen → webhook received, p50', value: percentile(sent, 0.5) });
   report.figure({ ...inMs, what: '… p99', value: percentile(sent, 0.99) });
   report.figure({ ...inIntervals, what: `${deed} → webhook received, p99`, value: percentile(received, 0.99) });

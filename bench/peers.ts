@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type BareMeasurement, warmUp } from './bare/run-bare-loop.js';
-import { type Bench, median, itemsPerSecond, type Run } from './report.js';
+import { type Bench, type Limit, median, itemsPerSecond, type Run } from './report.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
@@ -13,26 +13,27 @@ interface Peer {
   /** Additional settings of the script. */
   readonly told?: Readonly<Record<string, string>>;
   readonly does: string;
-  readonly must: number;
-  readonly aim: number;
+  /** The ratio to this tool; absent: it is only shown. */
+  readonly limits?: { readonly must: Limit; readonly aim: Limit };
 }
 
 const allPeers: readonly Peer[] = [
-  { script: 'load_with_dlt', does: 'dlt, merged into postgres', must: 3, aim: 6 },
-  { script: 'load_with_singer', does: 'Singer SDK tap and target-postgres', must: 4, aim: 8 },
+  { script: 'load_with_dlt', does: 'dlt, merged into postgres', limits: { must: { atLeast: 3 }, aim: { atLeast: 6 } } },
+  {
+    script: 'load_with_singer',
+    does: 'Singer SDK tap and target-postgres',
+    limits: { must: { atLeast: 4 }, aim: { atLeast: 8 } },
+  },
   {
     script: 'read_with_airbyte',
     told: { reading: 'checked' },
     does: 'Airbyte CDK, reading only, checked',
-    must: 1.5,
-    aim: 2.5,
+    limits: { must: { atLeast: 1.5 }, aim: { atLeast: 5 } },
   },
   {
     script: 'read_with_airbyte',
     told: { reading: 'plain' },
     does: 'Airbyte CDK, reading only, plain',
-    must: 1.5,
-    aim: 2.5,
   },
 ];
 
@@ -56,12 +57,11 @@ export const peers: Bench = {
           found.push(itemsPerSecond(run) / itemsPerSecond(other));
         }
       }
-      for (const [{ does, must, aim }, found] of ratios) {
+      for (const [{ does, limits }, found] of ratios) {
         report.figure({
           what: `${items.toLocaleString('en')} into postgres / ${does}`,
           value: median(found),
-          must: { atLeast: must },
-          aim: { atLeast: aim },
+          ...limits,
         });
       }
     });
