@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { factsOf, type ServiceAnswer } from './answer.js';
+import { factsOf, type PageFrame, type ServiceAnswer } from './answer.js';
 import { ApiError, type ApiErrorKind, type Call } from './api-error.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Quota } from './response.js';
@@ -7,7 +7,10 @@ import { type WireItem, itemShapes } from './wire-types.js';
 
 /** One page of a list. */
 export interface Page {
-  /** As received, including unknown fields. `irregular` names the items that do not have the shape of the list. */
+  /**
+   * As received, including unknown fields. `irregular` names the items that do not have the shape of the list. They are
+   * checked on first use, so that a walk can request the next page before.
+   */
   readonly items: WireItem[];
   readonly irregular: Irregular[];
   /** The cursor of the request for this page; null for the first page. */
@@ -54,11 +57,11 @@ const envelopeSchema = z.object({
  */
 export function readPage(call: Call, list: ServiceListName, cursor: string | null, answer: ServiceAnswer): Page {
   const { frame, requestId, requestedAt, quota, bytes } = answer;
-  // A cursor that leads to its own page is refused below.
-  if (frame === undefined || (frame.hasMore && frame.nextCursor === cursor))
-    return readWholePage(call, list, cursor, answer);
-  let whole: Page | undefined;
-  const read = (): Page => (whole ??= readWholePage(call, list, cursor, answer));
+  const isKnown = frame !== undefined && !(frame.hasMore && frame.nextCursor === cursor); // else refused as usual
+  const envelope = isKnown ? undefined : readEnvelope(call, cursor, answer);
+  let checked: CheckedItems | undefined;
+  const read = (): CheckedItems =>
+    (checked ??= checkItems(list, (envelope ?? readEnvelope(call, cursor, answer)).data));
   return {
     get items() {
       return read().items;
@@ -67,7 +70,7 @@ export function readPage(call: Call, list: ServiceListName, cursor: string | nul
       return read().irregular;
     },
     cursor,
-    ...frame,
+    ...(envelope?.frame ?? frame!),
     requestId,
     requestedAt,
     quota,
@@ -75,7 +78,12 @@ export function readPage(call: Call, list: ServiceListName, cursor: string | nul
   };
 }
 
-function readWholePage(call: Call, list: ServiceListName, cursor: string | null, answer: ServiceAnswer): Page {
+/** Returns the items of a body, not checked yet, and the other parts of its page. */
+function readEnvelope(
+  call: Call,
+  cursor: string | null,
+  answer: ServiceAnswer,
+): { readonly data: readonly unknown[]; readonly frame: PageFrame } {
   const broken = (problem: string, kind: ApiErrorKind = 'protocol'): ApiError =>
     new ApiError(call, { kind, problem, ...factsOf(answer), mayHaveTakenEffect: false });
 
@@ -96,18 +104,8 @@ function readWholePage(call: Call, list: ServiceListName, cursor: string | null,
     if (!isStorable(meta.nextCursor))
       throw broken('the service announced more pages with a cursor that is not valid text');
   }
-  return {
-    ...checkItems(list, data),
-    cursor,
-    nextCursor: meta.nextCursor,
-    hasMore: meta.hasMore,
-    perPage: meta.perPage,
-    requestId: answer.requestId,
-    requestedAt: answer.requestedAt,
-    quota: answer.quota,
-    bytes: answer.bytes,
-    digest: answer.digest,
-  };
+  const { nextCursor, hasMore, perPage } = meta;
+  return { data, frame: { nextCursor, hasMore, perPage, digest: answer.digest } };
 }
 
 /** Whether a text has neither U+0000 nor half a surrogate pair. */

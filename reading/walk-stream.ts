@@ -124,7 +124,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       if (!continues) return 'more';
     }
   } finally {
-    requests.close();
+    await requests.close();
   }
 }
 

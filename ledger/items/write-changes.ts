@@ -77,13 +77,19 @@ export async function writeChanges(
   const hidden = differingItems.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
   const underOtherRules = differingItems.filter(hasOtherRules);
   const dropped = new Set(underOtherRules.flatMap(({ rules }) => droppedBy(rules)));
+  const seenAt = source?.requestedAt ?? null;
   // No statement needs the result of another, so all are sent together. The store executes them in this order. The
   // changes are sent before the items because they are prepared faster, and the store writes them while the items are
   // prepared.
   await Promise.all([
     keepSnapshots(tx, scope, keysOf(replaced), lastSequencesOf(replaced)),
     insertChanges(tx, scope, changes, source),
-    storeItems({ ledger, tx, scope }, items, source?.requestedAt ?? null),
+    storeItems({ ledger, tx, scope }, items.filter(isNew), { seenAt, conflicts: '' }),
+    storeItems(
+      { ledger, tx, scope },
+      items.filter((each) => !isNew(each)),
+      { seenAt, conflicts: replacing },
+    ),
     changes.length > 0 && storeNextSequence(tx, scope.ref, scope.nextSequence),
   ]);
   await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
@@ -94,6 +100,10 @@ export async function writeChanges(
 
 function isChange({ known }: DifferingItem): boolean {
   return known === undefined || known.deleted || !known.sameContent;
+}
+
+function isNew({ differing: { known } }: WrittenItem): boolean {
+  return known === undefined;
 }
 
 function hasOtherRules({ known, rules }: DifferingItem): boolean {
@@ -142,13 +152,27 @@ async function insertChanges(
 }
 
 /**
- * Upserts items. While the table has no statistics, an `update … from` would read the whole list to update a few rows.
+ * Replaces stored rows. While the table has no statistics, an `update … from` would read the whole list to update a few
+ * rows. New items are inserted without it, because PostgreSQL first searches for a conflict of each row (measured: a
+ * fifth of the time of the statement).
  */
+const replacing = `on conflict (ref, list, key) do update set stream_id = excluded.stream_id,
+  seen_at = coalesce($4, items.seen_at), session_id = excluded.session_id, revision = excluded.revision,
+  content_hash = excluded.content_hash, copies_hash = excluded.copies_hash, payload = excluded.payload,
+  rules = excluded.rules, visibility = excluded.visibility, attendee_id = excluded.attendee_id,
+  subject = excluded.subject, says_anonymous = excluded.says_anonymous, consent = excluded.consent,
+  last_sequence = excluded.last_sequence, origin = excluded.origin, erased = false, expired = false,
+  -- the names of earlier revisions stay, so that an erasure finds them as well
+  names = case when excluded.names is null or excluded.names <@ items.names then items.names
+    else items.names || excluded.names end`;
+
+/** @param options.conflicts `replacing` for stored items; empty for items that the pigeonhole's lock keeps new */
 async function storeItems(
   { ledger, tx, scope }: PageWrite,
   items: readonly WrittenItem[],
-  seenAt: Date | null,
+  { seenAt, conflicts }: { readonly seenAt: Date | null; readonly conflicts: string },
 ): Promise<void> {
+  if (items.length === 0) return;
   const stored = items.map(({ differing }) => storedForm(ledger, scope, differing));
   await tx.query(
     `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash, copies_hash, payload,
@@ -158,16 +182,7 @@ async function storeItems(
      from unnest($5::text[], $6::int8[], $7::int4[],
        $8::bytea[], $9::bytea[], $10::json[], $11::text[], $12::text[], $13::int8[], $14::bytea[], $15::boolean[],
        $16::text[], $17::int8[], $18::bytea[], $19::text[]) as n (key, session_id, revision, content_hash, copies_hash, payload,
-       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin, names)
-     on conflict (ref, list, key) do update set stream_id = excluded.stream_id, seen_at = coalesce($4, items.seen_at),
-       session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
-       copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
-       visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
-       says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence,
-       origin = excluded.origin, erased = false, expired = false,
-       -- the names of earlier revisions stay, so that an erasure finds them as well
-       names = case when excluded.names is null or excluded.names <@ items.names then items.names
-         else items.names || excluded.names end`,
+       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin, names) ${conflicts}`,
     [
       scope.ref,
       scope.list,

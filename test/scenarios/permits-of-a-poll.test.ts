@@ -7,6 +7,7 @@ import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { makeRequests } from '../kit/make-requests.js';
 import { countedDatabase } from '../kit/held-database.js';
+import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -67,6 +68,30 @@ describe.each(kinds)('the permits of a poll, on %s', (kind) => {
     expect(statements()).toBe(2);
     await request(scene, permits); // an ended set has none left
     expect((await quotaOf(stage)).used).toBe(before.used + 1);
+  });
+
+  it.each([
+    { left: 'enough', quota: { limit: 2000, windowSeconds: 3600, headers: true }, taken: 10 },
+    { left: 'few', quota: { limit: 1000, windowSeconds: 3600, headers: true }, taken: 0 },
+    { left: 'an unknown number', quota: null, taken: 10 },
+  ])('are taken ahead for a long walk if $left are left: $taken', async ({ quota, taken }) => {
+    const { stage, scene } = await openScene(kind, quota);
+    const before = await quotaOf(stage);
+    const permits = await scene.deps.gate.permitsAhead(scene.deps, poll, 10);
+    expect((await quotaOf(stage)).used).toBe(before.used + taken);
+    await permits.end();
+    expect(await quotaOf(stage)).toEqual(before);
+  });
+
+  it('that a walk took ahead are counted only if a request used them', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, quota: null });
+    await stage.put('attendees', ...Array.from({ length: 134 }, (_, index) => attendee(index + 1)));
+    const scene = await stage.scene({ sync: 'every: { live: 1h }' });
+    await scene.settle();
+    const { requests } = (await stage.control('GET', 'requests?last=1000')) as { requests: unknown[] };
+    expect(requests.length).toBeGreaterThan(14);
+    expect((await quotaOf(stage)).used).toBe(requests.length);
   });
 
   it('are used by requests of their priority only', async () => {

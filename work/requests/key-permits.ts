@@ -46,6 +46,11 @@ export class Permits {
     private readonly giveBack: (permit: SpentPermit, count: number) => Promise<void>,
   ) {}
 
+  /** True if no permit is left. */
+  get isEmpty(): boolean {
+    return this.left === 0;
+  }
+
   /**
    * Returns the permit of one request. Returns undefined if none is left, if they belong to another key or priority, or
    * if they are no longer current: the request then takes a permit of its own.

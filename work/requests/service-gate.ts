@@ -201,6 +201,15 @@ export class ServiceGate {
     return new Permits(key, spent?.permit ?? noPermit, spent?.granted ?? 0, giveBack);
   }
 
+  /**
+   * Takes permits for the next pages of a long walk, as `permits` does. If the quota has less than a hundred times as
+   * many left, takes none, because other requests could need them while the walk waits for its pages.
+   */
+  async permitsAhead(access: Access, permit: Pick<Permit, 'workspace' | 'priority'>, count: number): Promise<Permits> {
+    const { remaining } = await this.#stateOf(this.#keyOf(access.config, permit.workspace));
+    return await this.permits(access, permit, remaining !== null && remaining < 100 * count ? 0 : count);
+  }
+
   async #call<T>(
     access: Access,
     key: Key,
