@@ -1,9 +1,10 @@
+import { AsyncResource } from 'node:async_hooks';
 import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/client.js';
 import { pigeonhole } from './stage.js';
 
-/** A client whose only connection is busy when a POST is requested, until the test releases it. */
+/** A client whose only connection for writes is busy when a POST is requested, until the test releases it. */
 export interface BusyClient {
   readonly client: PigeonholeClient;
   /** Whether a POST waits for the connection, or for the confirmation of its lease. */
@@ -33,10 +34,12 @@ export async function openBusyClient(serviceUrl: string): Promise<BusyClient> {
   await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
   const baseUrl = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
   const client = createPigeonholeClient({ baseUrl, apiKey: 'sandbox-key', connections: 1 });
-  const occupy = (): void => {
+  // A write, because reads have connections of their own. It is bound to this context, so that it needs no lease. The relay
+  // does not pass it on.
+  const occupy = AsyncResource.bind((): void => {
     holds = true;
-    client.getPigeonhole(pigeonhole).catch(() => undefined); // `letGo` answers without an entity
-  };
+    client.createRegistrants(pigeonhole, '{"attendeeCode":"0"}').catch(() => undefined);
+  });
   return {
     client: {
       ...client,
