@@ -55,17 +55,19 @@ export class Editions implements InUse {
   }
 
   /**
-   * Runs work with the current collaborators. If the work fails because another configuration is current, this process
-   * adopts that configuration, if it can, and runs the work again.
+   * Runs work with the current collaborators. Whenever the work fails because another configuration is current, this
+   * process adopts that configuration, if it can, and runs the work again. A stay takes minutes, so this may happen
+   * several times. It ends, because each time the number of the configuration is greater.
    * @throws as `work`
    */
   async use<T>(work: (deps: Collaborators) => Promise<T>): Promise<T> {
-    try {
-      return await this.#useOnce(work);
-    } catch (error) {
-      const isStale = error instanceof LedgerError && error.kind === 'configuration';
-      if (isStale && (await this.catchUp())) return await this.#useOnce(work);
-      throw error;
+    for (;;) {
+      try {
+        return await this.#useOnce(work);
+      } catch (error) {
+        const isStale = error instanceof LedgerError && error.kind === 'configuration';
+        if (!isStale || !(await this.catchUp())) throw error;
+      }
     }
   }
 

@@ -129,6 +129,7 @@ class Stay {
     if (answer === undefined) return this.#end({ kind: 'superseded' });
     const { configuration, members } = answer;
     if (configuration !== this.deps.configuration) return this.#end({ kind: 'configuration', current: configuration });
+    this.deps.onCycle(`reader ${this.lease.number}`, null); // a failure of an earlier stay is over now
     for (const [ref, member] of this.#members) {
       if (members.some((each) => each.ref === ref)) continue;
       this.#members.delete(ref);

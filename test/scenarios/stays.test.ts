@@ -6,6 +6,7 @@ import { useConfiguration } from '../../ledger/configurations.js';
 import { assignReaders, readerNumbers } from '../../ledger/readers.js';
 import { waitWorkspace, workspaceAnswers } from '../../ledger/workspaces.js';
 import { act } from '../../operations/act.js';
+import { CycleFailures } from '../../operations/find-problems.js';
 import { readGroup } from '../../reading/read-group.js';
 import type { Sink } from '../../sinks/sink.js';
 import type { StayResult } from '../../work/cycle-results.js';
@@ -179,7 +180,8 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
     await stage.put('attendees', attendee(2));
     await stage.pollsAreDue();
     let rounds = 0;
-    const { ended, stop } = stay(scene, number, { onCycle: () => void (rounds += 1) });
+    const onCycle = (cycle: string): void => void (rounds += cycle.startsWith('read ') ? 1 : 0);
+    const { ended, stop } = stay(scene, number, { onCycle });
     await until('the stay waits', () => rounds > 0);
     expect(await attendeesRead(stage)).toBe(false);
     await workspaceAnswers(scene.ledger, 'acme');
@@ -256,12 +258,25 @@ describe.each(kinds)('a stay with pigeonholes, on %s', (kind) => {
       }) as typeof stage.db.query,
       transaction: stage.db.transaction.bind(stage.db),
     };
-    const onCycle = (_: string, failure: string | null): void => void cycles.push(failure);
+    const onCycle = (cycle: string, failure: string | null): void => {
+      if (cycle.startsWith('read ')) cycles.push(failure);
+    };
     await stage.put('attendees', attendee(2));
     await stage.pollsAreDue();
     const { ended, stop } = stay(scene, number, { onCycle, ledger: { ...scene.ledger, db } });
     await until('the round has succeeded', async () => (await storedAttendees(stage)) === 2 && cycles.at(-1) === null);
     expect(cycles[0]).toBe('the store was full');
+    stop();
+    await ended;
+  });
+
+  it('ends the failure of an earlier stay as soon as the store answers, not when it ends itself', async () => {
+    const stage = await stages.open(kind);
+    const { scene, number } = await settled(stage);
+    const failures = new CycleFailures(() => performance.now());
+    failures.note(`reader ${number}`, 'another configuration was current');
+    const { ended, stop } = stay(scene, number, { onCycle: (cycle, failure) => failures.note(cycle, failure) });
+    await until('the failure has ended', () => failures.present === null);
     stop();
     await ended;
   });
