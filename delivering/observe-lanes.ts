@@ -1,14 +1,11 @@
 import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { decideDelivery, shownChanges } from './decide-delivery.js';
 import type { LaneSettings } from './deliver-lane.js';
-import { planChanges } from './plan-changes.js';
-import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Decision } from './decide-delivery.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { addLane, type LockedLane, noteObserved } from '../ledger/lanes.js';
 import { addObserved, type ObservedCount, restartObservation } from '../ledger/observations.js';
+import { type Foreseen, wouldSend } from './would-send.js';
 
 /** Maximum number of changes per transaction. */
 const sliceSize = 500;
@@ -53,7 +50,6 @@ async function observeLane(
   ref: number,
 ): Promise<boolean> {
   const sinkId = sink.id;
-  const { traits } = sink.sink;
   return await ledger.db.transaction(async (tx) => {
     await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
     const [lane] = await tx.query<LaneRow>(
@@ -68,23 +64,14 @@ async function observeLane(
     const after = continues ? Math.max(observed, watermark) : watermark;
     const { rows, reached } = await newChanges(tx, { sinkId, ref, lists, after, newest, ...history }, sliceSize);
     const candidates = await toCandidates(tx, ref, rows);
-    const terms = {
-      lists,
-      accepts: sink.accepts,
-      revisions: traits.revisions,
-      selected,
-      onConsentWithdrawn: sink.onConsentWithdrawn,
-      mayForget: () => true,
-    };
-    const decisions = candidates.map((candidate) => decideDelivery(candidate, terms));
-    const sending = shownChanges(candidates, decisions);
+    const { accepts, onConsentWithdrawn } = sink;
     const mapping = config.sinks[sink.name]!;
-    const subjectsLane = { sinkId, ref, place, traits, accepts: sink.accepts, mapping };
-    const planned = await planChanges(tx, sink.sink, subjectsLane, sending);
-    const outcomes = decisions.map((decision, index) =>
-      outcomeOf(candidates[index]!, decision, decision.kind === 'send' ? planned.shift()! : null),
+    const foreseen = await wouldSend(
+      tx,
+      { sinkId, ref, place, sink: sink.sink, lists, accepts, selected, onConsentWithdrawn, mapping },
+      candidates,
     );
-    const counts = countBy(outcomes);
+    const counts = countBy(foreseen.map((each, index) => outcomeOf(candidates[index]!, each)));
     await addObserved(tx, { sinkId, ref }, counts);
     await noteObserved(tx, { sinkId, ref }, { reached, configuration });
     return reached < newest;
@@ -93,23 +80,17 @@ async function observeLane(
 
 type Counted = Pick<ObservedCount, 'outcome' | 'reason'>;
 
-/** @param planned the sink's plan if the decision is to send the change; otherwise null */
-function outcomeOf({ visibility }: Candidate, decision: Decision, planned: Planned | null): Counted {
-  if (planned?.kind === 'nothing') return { outcome: 'withhold', reason: planned.reason };
-  if (planned?.kind === 'unplannable') return { outcome: 'withhold', reason: planned.cause };
-  switch (decision.kind) {
+function outcomeOf({ visibility }: Candidate, foreseen: Foreseen): Counted {
+  switch (foreseen.kind) {
     case 'send':
       // A null visibility means that the item has no person.
-      return {
-        outcome: decision.identity || visibility === null ? 'send' : 'send-anonymous',
-        reason: '',
-      };
+      return { outcome: foreseen.identity || visibility === null ? 'send' : 'send-anonymous', reason: '' };
     case 'withhold':
-      return { outcome: 'withhold', reason: decision.reason };
+      return { outcome: 'withhold', reason: foreseen.reason };
     case 'supersede':
       return { outcome: 'supersede', reason: '' };
-    case 'park':
-      return { outcome: 'withhold', reason: decision.cause };
+    case 'fail':
+      return { outcome: 'withhold', reason: foreseen.cause };
   }
 }
 

@@ -1,15 +1,16 @@
-import { decideDelivery, shownChanges } from '../delivering/decide-delivery.js';
+import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { SinkConfig, Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { findRef } from '../ledger/pigeonholes.js';
 import { acceptedBy } from '../work/open-connections.js';
 import { ownRecords } from '../ledger/visibility.js';
 import type { Consent } from '../ledger/seen-item.js';
 import { consentBehind, type Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/replays.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
-import { planChanges } from '../delivering/plan-changes.js';
+import { type Foreseen, wouldSend } from '../delivering/would-send.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
-import type { Planned, Sink } from '../sinks/sink.js';
+import type { Sink } from '../sinks/sink.js';
 import { groupBy } from '../base/grouping.js';
 import { addCounts } from './ledger-status.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
@@ -144,42 +145,40 @@ async function countItemGroups(
   );
 }
 
-/** A sink of a configuration, on one of its lanes. */
-export interface PlanningLane {
-  readonly ledger: Ledger;
+/** A sink of a configuration, which may not be the current one. */
+export interface PlannedSink {
   readonly config: Config;
   readonly sinkName: string;
   readonly sink: Sink;
-  readonly lane: PlannedLane;
   /** 0: none that the ledger knows. */
   readonly sinkId: number;
+}
+
+/** Such a sink, on one of its lanes. */
+export interface PlanningLane extends PlannedSink {
+  readonly ledger: Ledger;
+  readonly lane: PlannedLane;
   readonly ref: number;
 }
 
-/** Result for a stored item: the sink's plan, or the reason why the sink does not receive it. */
-export type StoredPlan = Planned | { readonly kind: 'kept'; readonly reason: string };
+/** Returns a lane of the sink, or undefined if its pigeonhole was never read. */
+export async function planningLane(
+  ledger: Ledger,
+  planned: PlannedSink,
+  lane: PlannedLane,
+): Promise<PlanningLane | undefined> {
+  const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
+  return ref === undefined ? undefined : { ledger, ...planned, lane, ref };
+}
 
-/** Plans stored items with the same rules as when they are sent. Returns the results in the order of the items. */
-export async function planStored(planning: PlanningLane, found: readonly Candidate[]): Promise<StoredPlan[]> {
+/** Returns what the sink would receive for stored items, in the order of the items. */
+export async function foresee(planning: PlanningLane, found: readonly Candidate[]): Promise<Foreseen[]> {
   const { ledger, config, sinkName, sink, lane, sinkId, ref } = planning;
-  const settings = config.sinks[sinkName]!;
-  const terms = {
-    lists: lane.lists,
-    accepts: acceptedBy(settings),
-    revisions: sink.traits.revisions,
-    selected: new Set(lane.selected),
-    onConsentWithdrawn: settings.onConsentWithdrawn,
-    mayForget: () => true,
-  };
-  const decisions = found.map((candidate) => decideDelivery(candidate, terms));
-  const sending = shownChanges(found, decisions);
-  const { traits } = sink;
-  const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts, mapping: settings };
-  const planned = await planChanges(ledger.db, sink, place, sending);
-  return decisions.map((decision) => {
-    if (decision.kind === 'send') return planned.shift()!;
-    return { kind: 'kept', reason: decision.kind === 'withhold' ? decision.reason : decision.kind };
-  });
+  const mapping = config.sinks[sinkName]!;
+  const { lists } = lane;
+  const { onConsentWithdrawn } = mapping;
+  const rules = { lists, accepts: acceptedBy(mapping), selected: new Set(lane.selected), onConsentWithdrawn };
+  return await wouldSend(ledger.db, { sinkId, ref, place: lane, sink, mapping, ...rules }, found);
 }
 
 /** Results for the stored items of one list. */
@@ -257,11 +256,12 @@ async function tallyStored(planning: PlanningLane, { list, ...which }: TallyRequ
       await useIndexOrder(tx);
       return await storedItems(tx, asked, slice);
     });
-    for (const plan of await planStored(planning, found)) {
-      if (plan.kind === 'kept') continue; // the caller counts these in SQL
+    for (const each of await foresee(planning, found)) {
+      // The caller counts in SQL what the rules withhold.
+      if (each.kind === 'supersede' || (each.kind === 'withhold' && each.by === 'rules')) continue;
       sum.given += 1;
-      if (plan.kind === 'send') sum.sent += 1;
-      else if (plan.kind === 'nothing') addCounts(withheld, { [plan.reason]: 1 });
+      if (each.kind === 'send') sum.sent += 1;
+      else if (each.kind === 'withhold') addCounts(withheld, { [each.reason]: 1 });
       else sum.failed += 1;
     }
     before = found.at(-1)?.sequence ?? null;
@@ -305,6 +305,24 @@ export async function countMapped(
     mapped.push(withMapping(count, tally));
   }
   return mapped;
+}
+
+/** Counts, by list, what a sink would receive of all stored items of these lanes. */
+export async function countLanes(
+  ledger: Ledger,
+  planned: PlannedSink,
+  lanes: readonly PlannedLane[],
+  tallies: SharedTallies,
+): Promise<MappedCount[]> {
+  const counts: MappedCount[] = [];
+  for (const lane of lanes) {
+    const { lists, selected } = lane;
+    const planning = lists.length === 0 ? undefined : await planningLane(ledger, planned, lane);
+    if (planning === undefined) continue;
+    // One at a time, because each plans whole lists.
+    counts.push(...(await countMapped(planning, { ref: planning.ref, lists, selected }, tallies)));
+  }
+  return sumCounts(counts, ({ list }) => list);
 }
 
 /**

@@ -2,19 +2,11 @@ import { mappingReasons } from '../sinks/all-reasons.js';
 import { knownLanes, type PlannedLane } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findRef } from '../ledger/pigeonholes.js';
 import { createSink } from '../work/open-connections.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { sumOf } from '../base/words.js';
 import type { WithheldItems } from './configuration-plan.js';
-import {
-  type SharedTallies,
-  countMapped,
-  type MappedCount,
-  mappingProblem,
-  startTallies,
-  sumCounts,
-} from './count-deliverable.js';
+import { type SharedTallies, countLanes, type MappedCount, mappingProblem, startTallies } from './count-deliverable.js';
 import { fieldsSeen } from './field-notes.js';
 import { type Both, lanesOf } from './plan-deliveries.js';
 
@@ -110,15 +102,7 @@ async function countAsNew(
   if (expressionsIn(config.sinks[sinkName]!.settings).length === 0) return [];
   const sink = createSink(config, sinkName);
   try {
-    const counts: MappedCount[] = [];
-    for (const lane of lanes) {
-      const { lists, selected } = lane;
-      const ref = lists.length === 0 ? undefined : await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
-      if (ref === undefined) continue;
-      const asked = { ref, lists, selected };
-      counts.push(...(await countMapped({ ledger, config, sinkName, sink, lane, sinkId: 0, ref }, asked, tallies)));
-    }
-    return sumCounts(counts, ({ list }) => list);
+    return await countLanes(ledger, { config, sinkName, sink, sinkId: 0 }, lanes, tallies);
   } finally {
     await sink.close();
   }

@@ -4,17 +4,16 @@ import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import type { Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/replays.js';
-import { findRef } from '../ledger/pigeonholes.js';
+import type { Foreseen } from '../delivering/would-send.js';
 import { findSink } from '../ledger/sinks.js';
 import {
   type PlanningLane,
-  planStored,
-  type StoredPlan,
-  countMapped,
-  type MappedCount,
+  foresee,
+  countLanes,
   mappingProblem,
+  type PlannedSink,
+  planningLane,
   startTallies,
-  sumCounts,
 } from './count-deliverable.js';
 import { fieldNotes, fieldsSeen } from './field-notes.js';
 import { literalNames } from './literal-names.js';
@@ -158,46 +157,41 @@ async function preview(
 ): Promise<NamedPreview | { readonly unknown: string }> {
   const { ledger } = current;
   const selected = await selectedThen(current.config, now!.config, ledger);
-  const lanes = lanesOf(now!.config, asked.sink, selected).filter(
+  const places = lanesOf(now!.config, asked.sink, selected).filter(
     (lane) => asked.pigeonhole === null || asked.pigeonhole === `${lane.workspace}/${lane.pigeonholeId}`,
   );
-  if (lanes.length === 0) {
+  if (places.length === 0) {
     return { unknown: `sink ${asked.sink} receives nothing from ${shownWord(asked.pigeonhole ?? 'any pigeonhole')}` };
   }
+  const lanes = places.map((lane) => ({
+    ...lane,
+    lists: lane.lists.filter((list) => asked.list === null || list === asked.list),
+  }));
   const sinkId = (await findSink(ledger.db, asked.sink)) ?? 0;
+  const plannedSink = (variant: Variant): PlannedSink => ({ ...variant, sinkName: asked.sink, sinkId });
+  const counts = asked.key === null ? await countLanes(ledger, plannedSink(now!), lanes, startTallies()) : [];
   const items: PreviewedItem[] = [];
-  const counts: MappedCount[] = [];
-  const tallies = startTallies();
   for (const lane of lanes) {
-    // One at a time, because each reads whole lists.
-    const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
-    const lists: readonly string[] = lane.lists.filter((list) => asked.list === null || list === asked.list);
-    if (ref === undefined || lists.length === 0) continue;
-    const planningOf = (variant: Variant): PlanningLane => {
-      return { ledger, ...variant, sinkName: asked.sink, lane, sinkId, ref };
-    };
-    const planning = planningOf(now!);
-    const of = { ref, lists, selected: lane.selected };
-    if (asked.key === null) counts.push(...(await countMapped(planning, of, tallies)));
+    const planning = lane.lists.length === 0 ? undefined : await planningLane(ledger, plannedSink(now!), lane);
+    if (planning === undefined) continue;
     const room = asked.limit + 1 - items.length;
-    if (room <= 0) continue;
+    if (room <= 0) break;
     const found = await storedItems(
       ledger.db,
-      { sinkId, ref, lists, key: asked.key },
+      { sinkId, ref: planning.ref, lists: lane.lists, key: asked.key },
       before === undefined ? room : 1000,
     );
-    const planned = await planItems(found, planning, before === undefined ? undefined : planningOf(before));
+    const planned = await planItems(found, planning, before === undefined ? undefined : { ...planning, ...before });
     items.push(...planned.slice(0, room));
   }
-  const summed = sumCounts(counts, ({ list }) => list);
   const { syncs, sinks } = now!.config;
   const alone = { syncs, sinks: { [asked.sink]: sinks[asked.sink]! } };
   const seen = await fieldsSeen(ledger, alone);
   return {
     items: items.slice(0, asked.limit),
     more: items.length > asked.limit,
-    counts: summed,
-    problems: summed.flatMap((count) => mappingProblem(count, alone, asked.sink, seen) ?? []),
+    counts,
+    problems: counts.flatMap((count) => mappingProblem(count, alone, asked.sink, seen) ?? []),
     notes: fieldNotes(alone, seen),
     names: await namesOf(ledger, [now!, ...(before === undefined ? [] : [before])], asked.sink, items),
   };
@@ -239,17 +233,18 @@ async function planItems(
 }
 
 async function planShown(planning: PlanningLane, found: readonly Candidate[]): Promise<PreviewedOperation[]> {
-  return (await planStored(planning, found)).map((plan) => shown(plan, planning.sink));
+  return (await foresee(planning, found)).map((each) => shown(each, planning.sink));
 }
 
-function shown(plan: StoredPlan, sink: Sink): PreviewedOperation {
-  switch (plan.kind) {
+function shown(foreseen: Foreseen, sink: Sink): PreviewedOperation {
+  switch (foreseen.kind) {
     case 'send':
-      return { kind: 'send', calls: sink.preview(plan.operation) };
-    case 'kept':
-    case 'nothing':
-      return { kind: 'withhold', reason: plan.reason };
-    case 'unplannable':
-      return { kind: 'fail', cause: plan.cause, detail: plan.detail };
+      return { kind: 'send', calls: sink.preview(foreseen.operation) };
+    case 'withhold':
+      return { kind: 'withhold', reason: foreseen.reason };
+    case 'supersede':
+      return { kind: 'withhold', reason: 'supersede' };
+    case 'fail':
+      return { kind: 'fail', cause: foreseen.cause, detail: foreseen.detail };
   }
 }

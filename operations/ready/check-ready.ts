@@ -11,7 +11,7 @@ import { lastSeenPigeonhole, profileFieldsOf } from '../../importing/desk/find-t
 import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes, peopleOf } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../work/requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import { countDeliverable } from '../count-deliverable.js';
+import { countLanes, startTallies } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
 import type { CheckLine } from '../../sinks/sink.js';
 import { allNeeds } from '../../reading/demand.js';
@@ -55,7 +55,7 @@ export async function checkReady(deps: Collaborators, place: PigeonholeName, now
     checkFields(deps, place, sinks),
     checkQuota(deps, place, asked.item, now),
     Promise.all(sinks.map((each) => checkSink(config, each))),
-    checkConsent(deps, ref, selected, sinks),
+    checkConsent(deps, selected, sinks),
   ]);
   return {
     pigeonhole: {
@@ -136,20 +136,21 @@ async function checkSink(config: Config, { name, sink }: OpenSink): Promise<Read
 
 async function checkConsent(
   { ledger, config }: Collaborators,
-  ref: number,
   selected: readonly Selected[],
   sinks: readonly OpenSink[],
 ): Promise<ReadyCheck[]> {
-  const checks = sinks.map(async ({ name, accepts }) => {
-    const lists = plannedLanes(config, name, selected)
+  const tallies = startTallies();
+  const checks: ReadyCheck[] = [];
+  for (const { id, name, sink, accepts } of sinks) {
+    const lanes = plannedLanes(config, name, selected)
       .filter(({ pigeonholeId }) => pigeonholeId !== 0)
-      .flatMap((lane) => lane.lists)
-      .filter((list) => ownRecords.has(list) && list !== 'engagement');
-    if (lists.length === 0) return [];
-    const of = { ref, lists, selected: [] };
-    return [judgeConsent(name, [...accepts], await countDeliverable(ledger, config.sinks[name]!, of))];
-  });
-  return (await Promise.all(checks)).flat();
+      .map((lane) => ({ ...lane, lists: lane.lists.filter((list) => ownRecords.has(list) && list !== 'engagement') }));
+    if (lanes.every(({ lists }) => lists.length === 0)) continue;
+    // One at a time, because each plans whole lists.
+    const counts = await countLanes(ledger, { config, sinkName: name, sink, sinkId: id }, lanes, tallies);
+    checks.push(judgeConsent(name, [...accepts], counts));
+  }
+  return checks;
 }
 
 function settingsOf(item: Item | null): Parameters<typeof judgeRegistrants>[0] {

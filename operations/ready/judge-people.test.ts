@@ -79,7 +79,7 @@ describe('the registrants of an event', () => {
 });
 
 describe('the consent check of a sink', () => {
-  it.each<[string, { list: string; items: number; withheld: Record<string, number> }[], string, string]>([
+  it.each<[string, Parameters<typeof judgeConsent>[2], string, string]>([
     [
       'counts the people whom the sink accepts',
       [{ list: 'attendees', items: 20_000, withheld: {} }],
@@ -99,6 +99,18 @@ describe('the consent check of a sink', () => {
       'will send 0 registrants, withhold 20,000 (20,000 have not said yet); it accepts consent obtained',
     ],
     ['is ok if no attendee was read yet', [], 'ok', 'no attendee has been read yet; it accepts consent obtained'],
+    [
+      'counts what the mapping withholds, as a preview does',
+      [{ list: 'attendees', items: 7, withheld: { 'no-match': 2 }, failed: 0, estimated: true }],
+      'ok',
+      'will send about 7 attendees, withhold 2 (2: no value to match by)',
+    ],
+    [
+      'warns if the mapping fails',
+      [{ list: 'attendees', items: 0, withheld: {}, failed: 3, estimated: false }],
+      'warning',
+      'will send 0 attendees, withhold 0, the mapping fails for 3',
+    ],
   ])('%s', (_, counts, state, says) => {
     expect(judgeConsent('crm', ['obtained'], counts)).toMatchObject({ id: 'consent:crm', state, says });
   });

@@ -1,6 +1,9 @@
 import { type ReadyCheck, checkOf } from './readiness.js';
 import { counted, grouped, singular, sumOf } from '../../base/words.js';
-import type { DeliverableCount } from '../count-deliverable.js';
+import type { DeliverableCount, MappedCount } from '../count-deliverable.js';
+import { consentReason } from '../../delivering/decide-delivery.js';
+import { consentStates } from '../../ledger/seen-item.js';
+import { reasonWords } from '../../sinks/reason-words.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
@@ -75,33 +78,47 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Counts the people whose record a sink would receive, and those withheld, by consent. Pure. Withholding the records of
- * people who refused is correct. Any other withholding, such as for unknown consent, may not be intended, so it causes
- * a warning.
+ * Counts the people whose record a sink would receive, and those withheld: by consent, or by the mapping. Pure.
+ * Withholding the records of people who refused is correct. Withholding for another state of consent, such as an unknown
+ * one, may not be intended, so it causes a warning.
  * @param counts of the lists of people that the sink receives
  */
 export function judgeConsent(
   name: string,
   accepts: readonly string[],
-  counts: readonly DeliverableCount[],
+  counts: readonly (DeliverableCount & Partial<MappedCount>)[],
 ): ReadyCheck {
   const about = checkOf(`consent:${name}`, `People for ${name}`);
   const accepted = `it accepts consent ${accepts.join(', ')}`;
-  const told = counts.filter(({ items, withheld }) => items > 0 || Object.keys(withheld).length > 0);
+  const told = counts.filter(
+    ({ items, withheld, failed = 0 }) => items + failed > 0 || Object.keys(withheld).length > 0,
+  );
   if (told.length === 0) {
     return about.ok(`no attendee has been read yet; ${accepted}`);
   }
-  const says = told.map(({ list, items, withheld }) => {
-    const all = sumOf(withheld);
-    const why = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} ${words[reason] ?? reason}`);
-    return `will send ${counted(items, singular(list))}, withhold ${grouped(all)}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
+  const says = told.map(({ list, items, withheld, failed = 0, estimated = false }) => {
+    const why = Object.entries(withheld).map(([reason, n]) =>
+      reason in words ? `${grouped(n)} ${words[reason]}` : `${grouped(n)}: ${reasonWords(reason)}`,
+    );
+    return [
+      `will send ${estimated ? 'about ' : ''}${counted(items, singular(list))}`,
+      `withhold ${grouped(sumOf(withheld))}${why.length === 0 ? '' : ` (${why.join(', ')})`}`,
+      ...(failed === 0 ? [] : [`the mapping fails for ${grouped(failed)}`]),
+    ].join(', ');
   });
-  const surprising = told.some(({ withheld }) => Object.keys(withheld).some((reason) => reason !== 'consent-refused'));
-  if (!surprising) return about.ok(says.join('; '));
-  return about.warning(
-    `${says.join('; ')}; ${accepted}`,
-    `if they consented elsewhere, state it in sinks.${name}.consent with the legal basis`,
-  );
+  if (told.some(({ withheld }) => Object.keys(withheld).some(isUnexpected))) {
+    return about.warning(
+      `${says.join('; ')}; ${accepted}`,
+      `if they consented elsewhere, state it in sinks.${name}.consent with the legal basis`,
+    );
+  }
+  return told.some(({ failed = 0 }) => failed > 0)
+    ? about.warning(says.join('; '), `pigeonpost preview --sink ${name} shows the errors`)
+    : about.ok(says.join('; '));
+}
+
+function isUnexpected(reason: string): boolean {
+  return consentStates.some((state) => state !== 'refused' && reason === consentReason(state));
 }
 
 const aboutFields = checkOf('profile-fields', 'Profile fields');
