@@ -290,9 +290,17 @@ export async function countMapped(
   asked: ItemsAsked,
   tallies: SharedTallies,
 ): Promise<MappedCount[]> {
-  const settings = planning.config.sinks[planning.sinkName]!;
-  const counts = await countDeliverable(planning.ledger, settings, asked);
-  const maps = expressionsIn(settings.settings).length > 0;
+  const counts = await countDeliverable(planning.ledger, planning.config.sinks[planning.sinkName]!, asked);
+  return await throughMapping(planning, { asked, counts }, tallies);
+}
+
+/** Takes from the counts of `countDeliverable` what the mapping withholds. */
+export async function throughMapping(
+  planning: PlanningLane,
+  { asked, counts }: { readonly asked: ItemsAsked; readonly counts: readonly DeliverableCount[] },
+  tallies: SharedTallies,
+): Promise<MappedCount[]> {
+  const maps = expressionsIn(planning.config.sinks[planning.sinkName]!.settings).length > 0;
   const mapped: MappedCount[] = [];
   for (const count of counts) {
     if (!maps || count.items === 0) {

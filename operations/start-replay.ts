@@ -4,7 +4,7 @@ import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes } from 
 import type { Ledger } from '../ledger/ledger.js';
 import { placeNamed } from '../ledger/pauses.js';
 import { requestReplay } from '../delivering/replays.js';
-import { countDeliverable, type DeliverableCount, sumCounts } from './count-deliverable.js';
+import { countDeliverable, startTallies, sumCounts, throughMapping } from './count-deliverable.js';
 import type { WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { listNames } from '../base/list-names.js';
@@ -40,6 +40,8 @@ const replayCountSchema = z.object({
   list: z.string(),
   items: z.int(),
   withheld: z.record(z.string(), z.int()).readonly(),
+  failed: z.int().describe('Items that would become dead letters because the mapping fails.'),
+  estimated: z.boolean().describe('Only the newest of a large number were planned, so the counts are an estimate.'),
 });
 export type ReplayCount = z.infer<typeof replayCountSchema>;
 
@@ -80,25 +82,28 @@ export async function startReplay(
     };
   }
   const from = wanted.from === null ? null : new Date(wanted.from);
-  const counted: { readonly lane: ReplayLane; readonly rows: readonly DeliverableCount[] }[] = [];
-  for (const lane of lanes) {
-    const { sink, ref, plan, lists } = lane;
+  const tallies = startTallies();
+  const counts: ReplayCount[] = [];
+  const totals: number[] = [];
+  for (const { sink: sinkName, ref, plan, lists } of lanes) {
+    const { id: sinkId, sink } = sinks.get(sinkName)!;
     const asked = { ref, lists, since: from, selected: plan.selected };
     // One at a time, because each reads whole lists.
-    counted.push({ lane, rows: await countDeliverable(ledger, config.sinks[sink]!, asked) });
+    const rows = await countDeliverable(ledger, config.sinks[sinkName]!, asked);
+    const mapped = await throughMapping(
+      { ledger, config, sinkName, sink, sinkId, lane: plan, ref },
+      { asked, counts: rows },
+      tallies,
+    );
+    counts.push(...mapped.map((row) => ({ sink: sinkName, ...row })));
+    // The replay sends what the rules allow; the mapping decides later, so the progress includes what it withholds.
+    totals.push(rows.reduce((sum, { items }) => sum + items, 0));
   }
-  const summed = sumCounts(
-    counted.flatMap(({ lane: { sink }, rows }) => rows.map((row) => ({ sink, ...row }))),
-    ({ sink, list }) => `${sink} ${list}`,
-  );
+  const summed = sumCounts(counts, ({ sink, list }) => `${sink} ${list}`);
   if (wanted.dryRun) return { id: wanted.id, dryRun: true, counts: summed };
   await requestReplay(ledger, {
     id: wanted.id,
-    lanes: counted.map(({ lane: { sink, ref }, rows }) => ({
-      sinkId: sinks.get(sink)!.id,
-      ref,
-      total: rows.reduce((sum, { items }) => sum + items, 0),
-    })),
+    lanes: lanes.map(({ sink, ref }, index) => ({ sinkId: sinks.get(sink)!.id, ref, total: totals[index]! })),
     lists: wanted.lists,
     from,
     by: wanted.by ?? null,

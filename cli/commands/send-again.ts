@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
 import { ExitCode, wrongUse, CommandError } from '../exit-code.js';
 import { type ApiClient, clientOf } from '../api-client.js';
-import { withheldWords } from '../../sinks/reason-words.js';
+import { unsentWords } from '../../sinks/reason-words.js';
 import { grouped, counted, formatDistance } from '../../base/words.js';
 import { printResult } from '../output.js';
 import { changeName, judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';
@@ -96,8 +96,8 @@ async function requestOf(
   };
 }
 
-function countLine({ sink, list, items, withheld }: ReplayCount): string {
-  return `${sink} ${list}: ${[grouped(items), ...withheldWords(withheld)].join(', ')}`;
+function countLine({ sink, list, items, estimated, ...unsent }: ReplayCount): string {
+  return `${sink} ${list}: ${[`${estimated ? 'about ' : ''}${grouped(items)}`, ...unsentWords(unsent)].join(', ')}`;
 }
 
 export function addDeadLetters(program: CliCommand): void {

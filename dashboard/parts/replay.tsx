@@ -6,8 +6,8 @@ import { post } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { ListChoice, type ListName, Button, Field } from './controls.js';
 import { replayWords } from '../../base/delivery-words.js';
-import { withheldWords } from '../../sinks/reason-words.js';
-import { counted, grouped } from '../../base/words.js';
+import { plannedWords } from '../../sinks/reason-words.js';
+import { counted } from '../../base/words.js';
 import { Panel } from './panel.js';
 import { Ago } from './time.js';
 
@@ -82,9 +82,9 @@ function Counts({ counts }: { readonly counts: readonly ReplayCount[] }) {
   if (counts.length === 0) return <p>No stored item matches.</p>;
   return (
     <ul class="counts">
-      {counts.map(({ list, items, withheld }) => (
+      {counts.map(({ list, ...count }) => (
         <li key={list}>
-          <b>{list}</b>: {[grouped(items), ...withheldWords(withheld)].join(', ')}
+          <b>{list}</b>: {plannedWords(count)}
         </li>
       ))}
     </ul>

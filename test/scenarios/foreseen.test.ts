@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { checkReady } from '../../operations/ready/check-ready.js';
+import { startReplay } from '../../operations/start-replay.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { starterOf } from '../kit/starter-of.js';
 import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
@@ -30,7 +33,7 @@ sinks:
 });
 
 describe.each(kinds)('what a sink would receive, on %s', (kind) => {
-  it('is the same for a preview, a plan, an observing sink and the readiness, and is what the sink then receives', async () => {
+  it('is the same for an observing sink, a preview, a readiness check, a dry run and a plan, and is what it then receives', async () => {
     const stage = await stages.open(kind);
     await stage.put(
       'attendees',
@@ -63,6 +66,11 @@ describe.each(kinds)('what a sink would receive, on %s', (kind) => {
     expect(checks.find(({ id }) => id === 'consent:crm')).toMatchObject({
       state: 'warning',
       says: 'will send 2 attendees, withhold 2 (1 have refused, 1: no value to match by), the mapping fails for 1',
+    });
+
+    const replay = { id: randomUUID(), sink: 'crm', pigeonhole: null, lists: ['attendees' as const], from: null };
+    expect(await startReplay({ deps, starter: starterOf(deps) }, { ...replay, dryRun: true })).toMatchObject({
+      counts: [{ sink: 'crm', list: 'attendees', items: 2, withheld, failed: 1, estimated: false }],
     });
 
     const plan = await planConfiguration(deps, candidateOf(stage, 'send'), environment);
