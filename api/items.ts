@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { listNames } from '../base/list-names.js';
+import { listNames } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type ShownItem, shownItem, shownItems } from '../ledger/shown-items.js';
 import type { ApiApp } from './api-app.js';
@@ -136,7 +136,6 @@ const fieldsQuerySchema = z.strictObject({
     .regex(/^(?:[a-z0-9-]{1,63}\/)?\d{1,15}$/)
     .optional(),
 });
-export type FieldsQuery = z.infer<typeof fieldsQuerySchema>;
 
 const seenFieldSchema = z.object({
   field: z.string(),

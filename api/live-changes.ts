@@ -1,7 +1,7 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listNames } from '../base/list-names.js';
+import { listNames } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import {
   type FeedChange,

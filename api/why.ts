@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { listNames } from '../base/list-names.js';
+import { listNames } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf, twinOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';

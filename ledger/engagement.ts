@@ -1,3 +1,4 @@
+import { listsCountedAs, serviceListsWhere } from '../base/lists.js';
 import { canonicalJson } from './canonical-json.js';
 import type { Fields } from './item-form.js';
 import type { KeyedHash } from './keyed-hash.js';
@@ -11,21 +12,11 @@ export const engagementList = 'engagement';
 /** Version of the counting rule. Raise it when the rule changes: pigeonpost then counts everything again. */
 export const engagementRule = 1;
 
-/**
- * Lists whose named items count as activity. `questions` is not among them, because `qna-questions` holds the same
- * questions, each with its anonymity flag.
- */
-export const countedLists = [
-  'qna-questions',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'answers',
-  'votes',
-  'answer_ratings',
-] as const;
+/** Lists whose named items count as activity. */
+export const countedLists = serviceListsWhere(({ countsAs }) => countsAs !== null);
 
 /** The counted lists whose items answer a prompt that the session offered. */
-export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
+export const promptLists = listsCountedAs('answered');
 
 /**
  * Maximum number of interactions listed as evidence. The earliest are listed, so that later ones never replace them.

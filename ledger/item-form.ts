@@ -1,4 +1,5 @@
 import { spellInstant } from '../base/instant.js';
+import { type ListName, listTraits } from '../base/lists.js';
 import { canonicalJson } from './canonical-json.js';
 import { withoutIdentity, effective, type Visibility } from './visibility.js';
 import type { KeyedHash } from './keyed-hash.js';
@@ -17,20 +18,6 @@ export interface ItemForm {
   /** The copies of other items' texts; null if the list has none. */
   readonly copies: string | null;
 }
-
-/**
- * Members that repeat another item. Only their `id` and `anonymous` count as content of the item. Renaming a session
- * therefore changes only the session, and not its ten thousand votes.
- */
-const copiedMembers: Readonly<Record<string, readonly string[]>> = {
-  questions: ['session'],
-  votes: ['session', 'question'],
-  answer_ratings: ['session', 'question'],
-  answers: ['session'],
-  'poll-mcq-votes': ['session', 'question', 'option'],
-  'poll-quiz-votes': ['session', 'question', 'option'],
-  'qna-questions': ['session'],
-};
 
 /**
  * Members that pigeonpost never stores. `links` holds addresses of administrators' pages, which anyone can open
@@ -55,8 +42,8 @@ function withSpelledInstants(canonical: string): string {
 export function itemForm(list: string, fields: Fields, identity: 'with' | 'without'): ItemForm {
   const shown = identity === 'with' ? fields : withoutIdentity(fields);
   const payload = canonicalJson(shown, neverKept);
-  const copied = copiedMembers[list];
-  if (copied === undefined) return { payload, content: withSpelledInstants(payload), copies: null };
+  const copied = Object.hasOwn(listTraits, list) ? listTraits[list as ListName].copies : [];
+  if (copied.length === 0) return { payload, content: withSpelledInstants(payload), copies: null };
   const content: Record<string, unknown> = { ...shown };
   const copies: Record<string, unknown> = {};
   for (const name of copied) {

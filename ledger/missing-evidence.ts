@@ -1,3 +1,4 @@
+import { questionLists } from '../base/lists.js';
 import type { Direction, WalkProgress } from './walk.js';
 
 /**
@@ -135,12 +136,6 @@ const largeShare = 1 / 3;
 /** A smaller number of items is never a large part of a list, because moderators delete a few items of short lists. */
 const largeItems = 3;
 
-/**
- * Lists that show the same things, so that they lose them together: a question that is deleted leaves both of its
- * lists.
- */
-const sameThings: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
-
 function isWhole({ lost, ofItems }: Loss): boolean {
   return lost > 0 && lost >= ofItems;
 }
@@ -169,7 +164,9 @@ export function whyHeld(
   if (share >= 1) return null;
   if (own.lost > items && own.lost > share * own.ofItems) return 'many';
   if (isWhole(own) && own.lost > 1) return 'whole-list';
-  const isOther = ({ list }: Loss): boolean => list !== own.list && !(sameThings.has(list) && sameThings.has(own.list));
+  // A question that is deleted leaves both of its lists.
+  const isOther = ({ list }: Loss): boolean =>
+    list !== own.list && !(questionLists.has(list) && questionLists.has(own.list));
   const isTogether = isLargePart(own, share) && others.some((each) => isOther(each) && isLargePart(each, share));
   return isTogether ? 'several-lists' : null;
 }

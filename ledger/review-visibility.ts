@@ -2,7 +2,7 @@ import { groupBy } from '../base/grouping.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import { isKnownSince, loadJudge, type Visibility } from './visibility.js';
+import { isKnownSince, judgedLists, loadJudge, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import { sweepStreams } from './streams-due.js';
@@ -12,7 +12,7 @@ import { type PageScope, writeChanges } from './items/write-changes.js';
 /** Maximum number of items that one transaction revises. A session with more items is revised in slices. */
 const sliceSize = 500;
 
-const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
+const reviewedLists = [...judgedLists];
 
 const reviewed = `list, key, session_id as "sessionId", stream_id as "streamId", revision,
   last_sequence as "lastSequence", payload::text, visibility, attendee_id as "attendeeId", rules, origin, seen_at as "seenAt"`;

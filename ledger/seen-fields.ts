@@ -1,4 +1,5 @@
 import { groupBy } from '../base/grouping.js';
+import { type ListName, listsOfPeople, listTraits } from '../base/lists.js';
 import type { Ledger } from './ledger.js';
 import { readableJson } from './sql-expressions.js';
 
@@ -33,31 +34,6 @@ interface FieldsRequest {
   readonly sample?: number;
 }
 
-/**
- * Fields with a status or a kind, by list. Their values are words of the service and reveal nothing about a person. The
- * values of other text fields are never shown, even if there are few: the values of three attendees would be a list of
- * people. Source: specification, "Resources and their fields".
- */
-const statusFields: Readonly<Record<string, readonly string[]>> = {
-  pigeonholes: ['status', 'timezone'],
-  subscriptions: ['timezone'],
-  attendees: ['consent.obtained'],
-  sessions: ['type', 'displayQuestionsBy', 'logoPosition', 'redirectAttendeesTo'],
-  questions: ['question.status', 'session.type'],
-  votes: ['question.status', 'session.type'],
-  answer_ratings: ['session.type'],
-  answers: ['answer.status', 'session.type'],
-  'qna-questions': ['status'],
-  engagement: ['scope'],
-  registrants: ['consent', 'signedIn'],
-};
-
-/**
- * Lists in which even boolean values are hidden, except in `statusFields`, because the answers to organizers' own
- * questions are private.
- */
-const listsOfPeople: readonly string[] = ['attendees', 'registrants'];
-
 /** If a field has more distinct values than this, its values are not shown, because they are not states. */
 const maxValues = 12;
 
@@ -90,8 +66,8 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsReques
       asked.list,
       asked.workspace,
       asked.pigeonholeId,
-      statusFields[asked.list] ?? [],
-      listsOfPeople.includes(asked.list),
+      Object.hasOwn(listTraits, asked.list) ? listTraits[asked.list as ListName].shownValues : [],
+      listsOfPeople.has(asked.list),
       asked.sample ?? null,
     ],
   );

@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import type { ServiceListName } from '../base/list-names.js';
+import { type ListName, listsWhere, listTraits, type PersonRule } from '../base/lists.js';
 
 /**
  * Whether sinks may see the identity of the person who created an item. `unknown` is treated as anonymous, but may
@@ -11,46 +11,15 @@ export type Visibility = 'named' | 'anonymous' | 'unknown';
 export type EffectiveVisibility = 'named' | 'anonymous';
 
 /**
- * How the items of a list relate to a person. This decides whether an item is sent, and whether with the person's
- * identity:
- * - `none`: the items show nobody.
- * - `own-record`: an item is a person's own record. Without the identity, it would be empty, or would connect
- *   interactions that are sent anonymously. It is therefore sent with the identity or not at all.
- * - `flagged`: an interaction with an anonymity flag of its own.
- * - `judged`: an interaction with `attendeeId` and no flag. Its session decides; for an item of `questions`, also the
- *   `qna-questions` item with the same id.
- */
-type PersonRule = 'none' | 'own-record' | 'flagged' | 'judged';
-
-const personRules: Readonly<Record<ServiceListName | 'engagement' | 'registrants', PersonRule>> = {
-  pigeonholes: 'none',
-  subscriptions: 'none',
-  sessions: 'none',
-  attendees: 'own-record',
-  engagement: 'own-record',
-  registrants: 'own-record',
-  questions: 'judged',
-  votes: 'judged',
-  answer_ratings: 'judged',
-  answers: 'judged',
-  'poll-mcq-votes': 'flagged',
-  'poll-quiz-votes': 'flagged',
-  'qna-questions': 'flagged',
-};
-
-/**
  * Returns the rule of a list. A list that this version does not know is `judged`, so that it is sent without the
  * identity.
  */
 export function personRuleOf(list: string): PersonRule {
-  return Object.hasOwn(personRules, list) ? personRules[list as keyof typeof personRules] : 'judged';
+  return Object.hasOwn(listTraits, list) ? listTraits[list as ListName].person : 'judged';
 }
 
-const withRule = (rule: PersonRule) =>
-  new Set(Object.entries(personRules).flatMap(([list, own]) => (own === rule ? [list] : [])));
-
-export const judgedLists: ReadonlySet<string> = withRule('judged');
-export const ownRecords: ReadonlySet<string> = withRule('own-record');
+export const judgedLists: ReadonlySet<string> = new Set(listsWhere(({ person }) => person === 'judged'));
+export const ownRecords: ReadonlySet<string> = new Set(listsWhere(({ person }) => person === 'own-record'));
 
 interface VisibilityFacts {
   /** The session's `anonymousResponses`; undefined if the session or its setting is not known yet. */

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { printable } from '../base/printable.js';
-import { serviceLists } from '../base/list-names.js';
+import { serviceLists } from '../base/lists.js';
 
 /**
  * Longest rehearsal. A rehearsal reads every list of one pigeonhole at the live interval, whatever the event's status

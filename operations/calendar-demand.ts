@@ -1,4 +1,5 @@
 import { groupBy } from '../base/grouping.js';
+import { listsOfPeople, questionLists } from '../base/lists.js';
 import { choose, toPigeonhole } from '../reading/discover.js';
 import { eventTimes, sessionTimes, type SessionTimes, factsOf } from '../reading/stream-facts.js';
 import { syncsOf, planReading, streamsOf, type ReadingPlan } from '../work/reading-plan.js';
@@ -119,8 +120,11 @@ function demandOfDay(pigeonhole: PlannedPigeonhole, dayAt: number): Needs {
 }
 
 function pagesOf(list: string, participants: number): number {
-  const isOfQuestions = list === 'questions' || list === 'qna-questions';
-  const items = list === 'attendees' ? participants : isOfQuestions ? Math.min(participants, maxQuestions) : 0;
+  const items = listsOfPeople.has(list)
+    ? participants
+    : questionLists.has(list)
+      ? Math.min(participants, maxQuestions)
+      : 0;
   return Math.max(1, Math.ceil(items / perPage));
 }
 

@@ -1,4 +1,4 @@
-import { serviceLists } from '../base/list-names.js';
+import { serviceLists } from '../base/lists.js';
 import { instantNamed, itemNamed, listNamed, shownWord } from './command-input.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');

@@ -1,5 +1,5 @@
 import { nearestWord } from '../config/nearest-word.js';
-import { type ListName, listNames } from '../base/list-names.js';
+import { type ListName, listNames } from '../base/lists.js';
 import { parseDurationMs } from '../config/values.js';
 import { type ClientConfig, loadClientConfig, loadStoreConfig, salvageClientConfigs } from '../config/client-config.js';
 import { ConfigError } from '../config/config-error.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { nearestWord } from '../config/nearest-word.js';
-import { type ListName, listNames } from '../base/list-names.js';
+import { type ListName, listNames } from '../base/lists.js';
 import { type SeenFields, fieldNames, seenFields } from '../ledger/seen-fields.js';
 import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expression-schema.js';
 import { fieldKey } from '../sinks/mapping/mapping-functions.js';

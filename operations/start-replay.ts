@@ -7,7 +7,7 @@ import { requestReplay } from '../delivering/replays.js';
 import { countDeliverable, startTallies, sumCounts, throughMapping } from './count-deliverable.js';
 import type { WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
-import { listNames } from '../base/list-names.js';
+import { listNames } from '../base/lists.js';
 import { configuredName, pigeonholeName, printable } from '../base/printable.js';
 
 /** An operator's request to send stored items again. */

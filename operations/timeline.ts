@@ -1,4 +1,4 @@
-import { questionLists } from '../base/list-names.js';
+import { questionLists } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { consentBehind } from '../delivering/candidates.js';
 

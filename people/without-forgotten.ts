@@ -1,5 +1,5 @@
 import { storeErased, unlinkTombstonesOf } from '../ledger/items/remove-items.js';
-import { questionLists } from '../base/list-names.js';
+import { questionLists, serviceListsWhere } from '../base/lists.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -10,7 +10,7 @@ import { forgetHolders, resumeErasuresOf } from './erasure-states.js';
 type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 
 /** Lists whose items repeat the question that they are about. */
-export const listsWithQuestions = ['votes', 'answer_ratings'] as const;
+export const listsWithQuestions = serviceListsWhere(({ repeatsQuestions }) => repeatsQuestions);
 
 /**
  * Returns the items of a page that may be written. Call it if people were forgotten in the workspace. Leaves out the

@@ -1,3 +1,4 @@
+import { serviceTraits } from '../base/lists.js';
 import { factsOf, fieldErrorsIn, type KnownFrames, memberOf, type ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './connections.js';
@@ -174,7 +175,7 @@ export async function* walkPages(
  */
 function maxTimesShown({ list }: ListRef, { items }: Page): number {
   const instants = new Set(items.map((item) => (item as { createdAt?: unknown }).createdAt));
-  return list === 'votes' && instants.size === 1 ? 100 : 2;
+  return !serviceTraits[list].hasIds && instants.size === 1 ? 100 : 2;
 }
 
 async function createEntity<Entity extends { id: number }>(

@@ -1,67 +1,45 @@
-import type { ServiceListName } from '../base/list-names.js';
+import {
+  type FilterName,
+  type ServiceListName,
+  type ServiceTable,
+  serviceTraits,
+  type WorkspaceListName,
+} from '../base/lists.js';
+
+/** The values of the service's filters. Source: docs/service-contract.md, "Lists and filters". */
+interface FilterValues {
+  /** Observed values of pigeonholes: new, upcoming, live, ended. Any value is sent unchanged. */
+  readonly status: readonly string[];
+  /** IANA time-zone name. */
+  readonly timezone: string;
+  readonly startsBefore: string;
+  readonly sessionId: number;
+  readonly questionId: number;
+  /** Documented for quiz votes. Multiple-choice votes are assumed to have the same filters. */
+  readonly attendeeId: number;
+  /** Lower and upper rate, both integers. */
+  readonly ratingBetween: readonly [number, number];
+}
+
+/** The pigeonhole of a list, and the session of a list that is read per session. */
+type PlaceOf<List extends ServiceListName> = List extends WorkspaceListName
+  ? unknown
+  : { readonly pigeonholeId: number } & (ServiceTable[List]['perSession'] extends string
+      ? { readonly sessionId: number }
+      : unknown);
+
+type RefOf<List extends ServiceListName> = { readonly list: List } & PlaceOf<List> & {
+    readonly filters?: Readonly<
+      Partial<Pick<FilterValues, Exclude<ServiceTable[List]['filters'][number], keyof PlaceOf<List>>>>
+    >;
+  };
 
 /**
  * One list and the parameters of its requests. Required parameters are at the top level (`sessionId` of the per-session lists),
  * optional ones in `filters`. The service ignores filters that it does not support, so a caller that relies on a filter
  * has to check the items.
  */
-export type ListRef =
-  | { readonly list: 'pigeonholes'; readonly filters?: PigeonholeFilters }
-  | { readonly list: 'subscriptions' }
-  | { readonly list: 'sessions'; readonly pigeonholeId: number; readonly filters?: { readonly startsBefore?: string } }
-  | { readonly list: 'attendees'; readonly pigeonholeId: number }
-  | { readonly list: 'questions'; readonly pigeonholeId: number; readonly filters?: { readonly sessionId?: number } }
-  | {
-      readonly list: 'votes';
-      readonly pigeonholeId: number;
-      readonly sessionId: number;
-      readonly filters?: { readonly questionId?: number };
-    }
-  | {
-      readonly list: 'answer_ratings';
-      readonly pigeonholeId: number;
-      readonly sessionId: number;
-      readonly filters?: AnswerRatingFilters;
-    }
-  | {
-      readonly list: 'answers';
-      readonly pigeonholeId: number;
-      readonly sessionId: number;
-      readonly filters?: { readonly status?: readonly string[] };
-    }
-  | { readonly list: 'poll-mcq-votes'; readonly pigeonholeId: number; readonly filters?: PollVoteFilters }
-  | { readonly list: 'poll-quiz-votes'; readonly pigeonholeId: number; readonly filters?: PollVoteFilters }
-  | {
-      readonly list: 'qna-questions';
-      readonly pigeonholeId: number;
-      readonly filters?: { readonly attendeeId?: number };
-    };
-
-export interface PigeonholeFilters {
-  /** Observed values: new, upcoming, live, ended. Any value is sent unchanged. */
-  readonly status?: readonly string[];
-  /** IANA time-zone name. */
-  readonly timezone?: string;
-}
-
-export interface AnswerRatingFilters {
-  readonly questionId?: number;
-  /** Lower and upper rate, both integers. */
-  readonly ratingBetween?: readonly [number, number];
-}
-
-/** These filters are documented for quiz votes. Multiple-choice votes are assumed to have the same ones. */
-export interface PollVoteFilters {
-  readonly sessionId?: number;
-  readonly attendeeId?: number;
-}
-
-/** Lists that are read per session, and the session type that fills them. */
-export const perSessionLists: ReadonlyMap<ServiceListName, string> = new Map([
-  ['votes', 'qna'],
-  ['answer_ratings', 'qna'],
-  ['answers', 'poll_word_cloud'],
-]);
+export type ListRef = { [List in ServiceListName]: RefOf<List> }[ServiceListName];
 
 /** Default page size: the maximum of the service, so that a walk takes the fewest requests. */
 export const defaultCount = 300;
@@ -70,14 +48,8 @@ export const defaultCount = 300;
  * Returns the path of a list, starting with `/v2`, without a query.
  * @throws {RangeError} if an id is not a safe integer: such a path could name another resource
  */
-export function listPath(list: ListRef): string {
-  switch (list.list) {
-    case 'pigeonholes':
-    case 'subscriptions':
-      return `/v2/${list.list}`;
-    default:
-      return `${pigeonholePath(list.pigeonholeId)}/${list.list}`;
-  }
+export function listPath(ref: ListRef): string {
+  return 'pigeonholeId' in ref ? `${pigeonholePath(ref.pigeonholeId)}/${ref.list}` : `/v2/${ref.list}`;
 }
 
 /** Returns the path of one pigeonhole. Throws like `listPath`. */
@@ -106,44 +78,24 @@ export function listQuery(list: ListRef, cursor: string | null, count: number): 
 }
 
 /** Returns filter names and encoded values, in a fixed order, so that equal requests have equal queries. */
-function filtersOf(list: ListRef): [name: string, value: string][] {
-  switch (list.list) {
-    case 'subscriptions':
-    case 'attendees':
-      return [];
-    case 'pigeonholes':
-      return [
-        ['status', words(list.filters?.status)],
-        ['timezone', words(list.filters?.timezone)],
-      ];
-    case 'sessions':
-      return [['startsBefore', words(list.filters?.startsBefore)]];
-    case 'questions':
-      return [['sessionId', id('sessionId', list.filters?.sessionId)]];
-    case 'votes':
-      return [
-        ['sessionId', id('sessionId', list.sessionId)],
-        ['questionId', id('questionId', list.filters?.questionId)],
-      ];
-    case 'answer_ratings':
-      return [
-        ['sessionId', id('sessionId', list.sessionId)],
-        ['questionId', id('questionId', list.filters?.questionId)],
-        ['ratingBetween', (list.filters?.ratingBetween ?? []).map((rate) => id('ratingBetween', rate)).join(',')],
-      ];
-    case 'answers':
-      return [
-        ['sessionId', id('sessionId', list.sessionId)],
-        ['status', words(list.filters?.status)],
-      ];
-    case 'poll-mcq-votes':
-    case 'poll-quiz-votes':
-      return [
-        ['sessionId', id('sessionId', list.filters?.sessionId)],
-        ['attendeeId', id('attendeeId', list.filters?.attendeeId)],
-      ];
-    case 'qna-questions':
-      return [['attendeeId', id('attendeeId', list.filters?.attendeeId)]];
+function filtersOf(ref: ListRef): [name: string, value: string][] {
+  const required = 'sessionId' in ref ? { sessionId: ref.sessionId } : {};
+  const values: Partial<FilterValues> = { ...ref.filters, ...required };
+  return serviceTraits[ref.list].filters.map((name) => [name, encoded(name, values)]);
+}
+
+function encoded(name: FilterName, values: Partial<FilterValues>): string {
+  switch (name) {
+    case 'status':
+    case 'timezone':
+    case 'startsBefore':
+      return words(values[name]);
+    case 'sessionId':
+    case 'questionId':
+    case 'attendeeId':
+      return id(name, values[name]);
+    case 'ratingBetween':
+      return (values[name] ?? []).map((rate) => id(name, rate)).join(',');
   }
 }
 

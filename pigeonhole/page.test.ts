@@ -1,5 +1,5 @@
 import { checkItems } from './page.js';
-import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
+import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/lists.js';
 
 /** One documented item per list, each with an unknown field. */
 const documented: Record<ServiceListName, Record<string, unknown>> = {

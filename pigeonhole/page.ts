@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { factsOf, type PageFrame, type ServiceAnswer } from './answer.js';
 import { ApiError, type ApiErrorKind, type Call } from './api-error.js';
-import type { ServiceListName } from '../base/list-names.js';
+import { type ServiceListName, serviceTraits } from '../base/lists.js';
 import type { Quota } from './response.js';
-import { type WireItem, itemShapes } from './wire-types.js';
+import { type WireItem, itemSchemas } from './wire-types.js';
 
 /** One page of a list. */
 export interface Page {
@@ -133,7 +133,8 @@ interface CheckedItems {
  * that the schemas make, because a copy lacks the unknown fields, and an item is stored as the service wrote it.
  */
 export function checkItems(list: ServiceListName, data: readonly unknown[]): CheckedItems {
-  const { schema, idWithin } = itemShapes[list];
+  const schema = itemSchemas[list];
+  const { idWithin } = serviceTraits[list];
   const items: WireItem[] = [];
   const irregular: Irregular[] = [];
   for (const element of data) {

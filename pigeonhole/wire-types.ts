@@ -5,7 +5,7 @@
  * "Shapes".
  */
 import { z } from 'zod';
-import type { ServiceListName } from '../base/list-names.js';
+import type { ServiceListName } from '../base/lists.js';
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
@@ -135,24 +135,17 @@ export const knownSessionTypes = [
 /** An element of a list exactly as the service sent it: an object whose fields have not been checked. */
 export type WireItem = Readonly<Record<string, unknown>>;
 
-/** The schema of a list's items, and the location of the required id. */
-interface ItemShape {
-  readonly schema: z.ZodType;
-  /** The object that holds the id within an item; null when the item itself does. */
-  readonly idWithin: string | null;
-}
-
-/** One entry per list. A vote has no id of its own, so `question.id` is required: it says which question got the vote. */
-export const itemShapes: Readonly<Record<ServiceListName, ItemShape>> = {
-  pigeonholes: { schema: pigeonholeSchema, idWithin: null },
-  subscriptions: { schema: subscriptionSchema, idWithin: null },
-  sessions: { schema: sessionSchema, idWithin: null },
-  attendees: { schema: attendeeSchema, idWithin: null },
-  questions: { schema: questionSchema, idWithin: 'question' },
-  votes: { schema: questionSchema, idWithin: 'question' },
-  answer_ratings: { schema: answerRatingSchema, idWithin: 'answerRating' },
-  answers: { schema: answerSchema, idWithin: 'answer' },
-  'poll-mcq-votes': { schema: pollVoteSchema, idWithin: null },
-  'poll-quiz-votes': { schema: quizVoteSchema, idWithin: null },
-  'qna-questions': { schema: qnaQuestionSchema, idWithin: null },
+/** The schema of each list's items. A vote has no id of its own, so `question.id` is required: it says which question got the vote. */
+export const itemSchemas: Readonly<Record<ServiceListName, z.ZodType>> = {
+  pigeonholes: pigeonholeSchema,
+  subscriptions: subscriptionSchema,
+  sessions: sessionSchema,
+  attendees: attendeeSchema,
+  questions: questionSchema,
+  votes: questionSchema,
+  answer_ratings: answerRatingSchema,
+  answers: answerSchema,
+  'poll-mcq-votes': pollVoteSchema,
+  'poll-quiz-votes': quizVoteSchema,
+  'qna-questions': qnaQuestionSchema,
 };

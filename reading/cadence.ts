@@ -1,6 +1,5 @@
 import type { Intervals } from '../config/config.js';
-import { perSessionLists } from '../pigeonhole/lists.js';
-import { questionLists, type ServiceListName } from '../base/list-names.js';
+import { isOfWorkspace, questionLists, type ServiceListName, serviceTraits } from '../base/lists.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 import { longestQuietMs, longestEndedMs, liveInterval } from '../work/reading-plan.js';
 
@@ -108,9 +107,9 @@ const unorderedPages = 10;
  */
 export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { list } = facts;
-  if (list === 'pigeonholes' || list === 'subscriptions') {
+  if (isOfWorkspace(list)) {
     // When a pigeonhole's status changes, its item changes on an old page, which only a sweep reads.
-    const slicePages = list === 'pigeonholes' ? halfOf(facts.pages) : 0;
+    const slicePages = serviceTraits[list].interval === 'minute' ? halfOf(facts.pages) : 0;
     const pollMs = liveInterval(list, every);
     return cadence(facts, now, { pollMs, sweepMs: every.sweep, slicePages, reason: 'workspace', priority: 'idle' });
   }
@@ -189,7 +188,7 @@ function windowOf(facts: StreamFacts): TimeWindow {
 }
 
 function hasOwnWindow({ list, session }: StreamFacts): boolean {
-  return perSessionLists.has(list) && (session.startsAt ?? session.endsAt) !== null;
+  return serviceTraits[list].perSession !== null && (session.startsAt ?? session.endsAt) !== null;
 }
 
 function isWithin({ startsAt, endsAt }: TimeWindow, now: number): boolean {
@@ -204,8 +203,8 @@ function untilOpen(facts: StreamFacts, now: number): number {
 }
 
 function isUnfilled({ list, sessionType }: StreamFacts): boolean {
-  const fills = perSessionLists.get(list);
-  return fills !== undefined && sessionType !== undefined && sessionType !== fills;
+  const fills = serviceTraits[list].perSession;
+  return fills !== null && sessionType !== undefined && sessionType !== fills;
 }
 
 const dormant: Cadence = {

@@ -1,3 +1,4 @@
+import { type DecidingList, type ServiceListName, serviceTraits } from '../base/lists.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 
@@ -6,8 +7,6 @@ import type { Ledger } from '../ledger/ledger.js';
  * finds the flags of new questions.
  */
 const pagesPerPage = 5;
-
-export type DecidingList = 'sessions' | 'qna-questions';
 
 /**
  * Reads a stream of a deciding list, or leaves it alone if it is being read or cannot be read now. Returns also if the
@@ -39,7 +38,7 @@ export class DecidingLists {
    * @param pages number of pages that wait for it
    */
   async readFor(list: string, pages: number): Promise<void> {
-    const lists: DecidingList[] = list === 'questions' ? ['sessions', 'qna-questions'] : ['sessions'];
+    const lists = serviceTraits[list as ServiceListName].judgedBy;
     await Promise.all(lists.map((each) => this.#shared(each).fromNowOn(pages)));
   }
 

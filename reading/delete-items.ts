@@ -5,7 +5,7 @@ import { noteNoLongerMissing } from '../ledger/missing.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/items/compare-items.js';
 import { markSessionsGone } from '../ledger/streams-gone.js';
-import { decidesAnonymity } from './stream-reading.js';
+import { decidingLists } from '../base/lists.js';
 import { storeTombstones } from '../ledger/items/remove-items.js';
 import { keepSnapshots } from '../ledger/items/snapshots.js';
 import type { PageScope } from '../ledger/items/write-changes.js';
@@ -57,6 +57,6 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   // A deleted session or Q&A question no longer allows questions to show their authors. Without the digests of their
   // pages, the next read compares the affected questions again and decides their visibility again.
   const affected = scope.list === 'sessions' ? null : range;
-  if (decidesAnonymity.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
+  if (decidingLists.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
   return rows.length;
 }

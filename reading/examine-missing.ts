@@ -5,9 +5,16 @@ import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemTo
 import { recordPage } from './record-page.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListRef } from '../pigeonhole/lists.js';
-import type { ServiceListName } from '../base/list-names.js';
+import { type ServiceListName, serviceTraits } from '../base/lists.js';
 import type { Page } from '../pigeonhole/page.js';
-import { deletionLimitsOf, reportPage, settingsReader, sinksFor, type StreamReading } from './stream-reading.js';
+import {
+  deletionLimitsOf,
+  listRef,
+  reportPage,
+  settingsReader,
+  sinksFor,
+  type StreamReading,
+} from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
 /** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
@@ -162,29 +169,17 @@ export function filteredSet(
   { list, sessionId }: { list: string; sessionId: number },
   { attendeeId, payload }: Pick<ItemToLookUp, 'attendeeId' | 'payload'>,
 ): FilteredSet | undefined {
-  switch (list as ServiceListName) {
-    case 'votes':
-    case 'answer_ratings': {
-      const questionId = idIn(JSON.parse(payload) as Row, 'question');
-      if (questionId === undefined) return undefined;
-      return {
-        name: `question ${questionId}`,
-        ref: { list: list as 'votes', pigeonholeId, sessionId, filters: { questionId } },
-        contains: (row) => idIn(row, 'question') === questionId && idIn(row, 'session') === sessionId,
-      };
-    }
-    case 'poll-mcq-votes':
-    case 'poll-quiz-votes':
-    case 'qna-questions':
-      if (attendeeId === null) return undefined;
-      return {
-        name: `attendee ${attendeeId}`,
-        ref: { list: list as 'qna-questions', pigeonholeId, filters: { attendeeId } },
-        contains: (row) => idIn(row, 'attendee') === attendeeId,
-      };
-    default:
-      return undefined;
-  }
+  const { lookUpBy, perSession } = serviceTraits[list as ServiceListName];
+  if (lookUpBy === null) return undefined;
+  const isByQuestion = lookUpBy === 'questionId';
+  const value = isByQuestion ? idIn(JSON.parse(payload) as Row, 'question') : attendeeId;
+  if (value === undefined || value === null) return undefined;
+  const member = isByQuestion ? 'question' : 'attendee';
+  return {
+    name: `${member} ${value}`,
+    ref: { ...listRef(pigeonholeId, { list, sessionId }), filters: { [lookUpBy]: value } } as ListRef,
+    contains: (row) => idIn(row, member) === value && (perSession === null || idIn(row, 'session') === sessionId),
+  };
 }
 
 function idIn(row: Row, member: string): number | undefined {

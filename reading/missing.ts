@@ -17,13 +17,19 @@ import {
   noteProved,
 } from '../ledger/missing.js';
 import { type Absence, deleteOrHold } from './holds.js';
+import { serviceListsWhere } from '../base/lists.js';
 import type { StreamLease } from '../ledger/streams.js';
 import { sweepAgain, sweepOtherLists, sweepOtherStreams } from '../ledger/streams-due.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 
-/** Lists whose items may move from one session's stream to another's, under the same key. */
-const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
+/**
+ * Lists whose items may move from one session's stream to another's, under the same key. The key of an item without an
+ * id contains the session.
+ */
+const movingLists: ReadonlySet<string> = new Set(
+  serviceListsWhere(({ perSession, hasIds }) => perSession !== null && hasIds),
+);
 
 /** SQL expression for the copy number in an item's key (`to-items.ts`): 1 for `k`, 2 for `k#2`, 3 for `k#3`. */
 const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;

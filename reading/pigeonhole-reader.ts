@@ -8,16 +8,16 @@ import type { ReaderFence, StreamProgress } from '../ledger/streams-progress.js'
 import { type Permission, requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { type ReadingPlan, planReading, syncsOf } from '../work/reading-plan.js';
-import type { DerivedListName } from '../base/list-names.js';
-import { type DecidingList, DecidingLists } from './deciding-lists.js';
-import { readStream } from './read-stream.js';
 import {
-  type CycleLimits,
-  decidesAnonymity,
-  foundNews,
-  type PermitsByPriority,
-  type StreamPlace,
-} from './stream-reading.js';
+  type DecidingList,
+  decidingLists,
+  type DerivedListName,
+  type ServiceListName,
+  serviceTraits,
+} from '../base/lists.js';
+import { DecidingLists } from './deciding-lists.js';
+import { readStream } from './read-stream.js';
+import { type CycleLimits, foundNews, type PermitsByPriority, type StreamPlace } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { PigeonholeMemory } from './pigeonhole-memory.js';
 import type { RememberedStream } from './remembered-stream.js';
@@ -407,7 +407,8 @@ interface Stage {
   readonly takes: (stream: Pick<DueStream, 'list' | 'isNew'>) => boolean;
 }
 
-const isDeciding = ({ list }: Pick<DueStream, 'list'>): boolean => decidesAnonymity.has(list);
+const stageOf = ({ list }: Pick<DueStream, 'list'>) => serviceTraits[list as ServiceListName].stage;
+const isDeciding = ({ list }: Pick<DueStream, 'list'>): boolean => decidingLists.has(list);
 
 /**
  * The stages of a round. Attendees decide about consent, so they are read before the lists of their interactions.
@@ -416,9 +417,9 @@ const isDeciding = ({ list }: Pick<DueStream, 'list'>): boolean => decidesAnonym
  * longer due. They are read first if they were never read, since sessions have streams of their own.
  */
 const stages: readonly Stage[] = [
-  { name: 'sessions', takes: ({ list, isNew }) => list === 'sessions' && isNew },
-  { name: 'attendees', takes: ({ list }) => list === 'attendees' },
-  { name: 'qna-questions', takes: ({ list, isNew }) => list === 'qna-questions' && isNew },
+  { name: 'sessions', takes: (stream) => stageOf(stream) === 'sessions' && stream.isNew },
+  { name: 'attendees', takes: (stream) => stageOf(stream) === 'attendees' },
+  { name: 'flags', takes: (stream) => stageOf(stream) === 'flags' && stream.isNew },
   { name: 'rest', takes: (stream) => !isDeciding(stream) },
   { name: 'deciding', takes: isDeciding },
 ];

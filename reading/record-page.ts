@@ -10,7 +10,7 @@ import { withoutForgotten } from '../people/without-forgotten.js';
 import { type Source, writeChanges } from '../ledger/items/write-changes.js';
 import { type DoubtfulPage, settleDoubt } from './doubt.js';
 import { endIfLast, rememberPage, type WalkEnd } from './end-walk.js';
-import { decidesAnonymity } from './stream-reading.js';
+import { decidingLists } from '../base/lists.js';
 
 /** A page as read: its items and the walk's position. */
 export interface PageRecord extends Source {
@@ -152,7 +152,7 @@ async function reviewCauses(
   { ledger, tx, scope }: StreamWrite,
   differingItems: readonly DifferingItem[],
 ): Promise<{ changed: number; left: boolean }> {
-  if (!decidesAnonymity.has(scope.list)) return { changed: 0, left: false };
+  if (!decidingLists.has(scope.list)) return { changed: 0, left: false };
   const causes = differingItems.filter(
     ({ item, known }) =>
       item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // the flag of a deleted item no longer applies

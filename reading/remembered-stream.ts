@@ -11,7 +11,7 @@ import type { KnownFrames } from '../pigeonhole/answer.js';
 import type { Priority } from '../work/requests/quota.js';
 import { hasIds } from './to-items.js';
 import { orderAfterSweep } from './walk-progress.js';
-import type { ServiceListName } from '../base/list-names.js';
+import type { ServiceListName } from '../base/lists.js';
 
 /** Page digests loaded at a time. Pages beyond this number are compared item by item. */
 const maxKnownPages = 2000;

@@ -1,7 +1,7 @@
 import { dayStartMs, instantMs } from '../base/instant.js';
 import { zoneOffsetMs } from '../base/zoned-instant.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { ServiceListName } from '../base/list-names.js';
+import type { ServiceListName } from '../base/lists.js';
 import { noWindow, type StreamFacts, type TimeWindow } from './cadence.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 

@@ -3,7 +3,7 @@ import { discardCursor, distrustStream, type StreamLease } from '../ledger/strea
 import type { PageSummary, WalkKind } from '../ledger/walk.js';
 import type { WaitReason } from '../ledger/workspaces.js';
 import { judgedLists } from '../ledger/visibility.js';
-import { questionLists, type ServiceListName } from '../base/list-names.js';
+import { decidingLists, isOfWorkspace, isPerSession, questionLists, type ServiceListName } from '../base/lists.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { Priority } from '../work/requests/quota.js';
 import type { Permits } from '../work/requests/key-permits.js';
@@ -115,9 +115,6 @@ export async function leaveQuiet(reading: StreamReading): Promise<void> {
   await reading.stream.savePosition(reading.deps.ledger, reading.lease);
 }
 
-/** Lists whose items decide whether authors in other lists are anonymous. */
-export const decidesAnonymity: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
-
 /** Returns the function that reads the lists which decide about a page's items; undefined if none does. */
 export function settingsReader(
   { readLimits, lease }: Pick<StreamReading, 'readLimits' | 'lease'>,
@@ -130,7 +127,7 @@ export function settingsReader(
 
 /** Returns the names of the sinks for which a page of this list can have changes. */
 export function sinksFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): string[] {
-  const lists = decidesAnonymity.has(list) ? [...place.plan.sinks.keys()] : [list as ServiceListName];
+  const lists = decidingLists.has(list) ? [...place.plan.sinks.keys()] : [list as ServiceListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
   const allNames = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
@@ -247,17 +244,8 @@ export function measureAge({ deps, lease }: StreamReading, { newestAt }: PageSum
 /** Returns the reference by which the client requests a stream's list. */
 export function listRef(pigeonholeId: number, { list, sessionId }: { list: string; sessionId: number }): ListRef {
   const name = list as ServiceListName;
-  switch (name) {
-    case 'pigeonholes':
-    case 'subscriptions':
-      return { list: name };
-    case 'votes':
-    case 'answer_ratings':
-    case 'answers':
-      return { list: name, pigeonholeId, sessionId };
-    default:
-      return { list: name, pigeonholeId };
-  }
+  if (isOfWorkspace(name)) return { list: name };
+  return isPerSession(name) ? { list: name, pigeonholeId, sessionId } : ({ list: name, pigeonholeId } as ListRef);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { KeyedHash } from '../ledger/keyed-hash.js';
-import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
+import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/lists.js';
 import { toItems } from './to-items.js';
 
 const hash = new KeyedHash({

@@ -4,7 +4,7 @@ import { withoutIdentity, personRuleOf } from '../ledger/visibility.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
-import { questionLists, type ServiceListName } from '../base/list-names.js';
+import { questionLists, type ServiceListName, serviceTraits } from '../base/lists.js';
 
 /** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
 export interface PageItems {
@@ -29,32 +29,12 @@ export interface ReadItem extends SeenItem {
   readonly at: number | undefined;
 }
 
-type ReadId = (fields: Fields) => unknown;
-
 /** Maximum nesting of a row. The service's rows have four levels; thousands would overflow the stack. */
 const deepestRow = 100;
 
-const member = (name: string) => (fields: Fields) => object(fields[name])?.['id'];
-const ownId = (fields: Fields): unknown => fields['id'];
-
-/** Reads the service's id from a row of each list; null if the list has no ids. */
-const idIn: Readonly<Record<ServiceListName, ReadId | null>> = {
-  pigeonholes: ownId,
-  subscriptions: ownId,
-  sessions: ownId,
-  attendees: ownId,
-  questions: member('question'),
-  votes: null,
-  answer_ratings: member('answerRating'),
-  answers: member('answer'),
-  'poll-mcq-votes': ownId,
-  'poll-quiz-votes': ownId,
-  'qna-questions': ownId,
-};
-
 /** Whether the items of a list have their own ids in the service. */
 export function hasIds(list: ServiceListName): boolean {
-  return idIn[list] !== null;
+  return serviceTraits[list].hasIds;
 }
 
 export interface ToItemsOptions {
@@ -123,9 +103,9 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, number>): string | undefined {
-  const readId = idIn[list];
-  if (readId !== null) {
-    const value = readId(row);
+  if (hasIds(list)) {
+    const { idWithin } = serviceTraits[list];
+    const value = (idWithin === null ? row : object(row[idWithin]))?.['id'];
     return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
   }
   // Only these fields of a vote never change: its attendee, instant, session and question. Its texts are copied from

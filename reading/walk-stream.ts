@@ -3,7 +3,7 @@ import { readingRules } from '../ledger/item-form.js';
 import { type KnownPage, walksInCircle } from '../ledger/pages.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
 import { defaultCount } from '../pigeonhole/lists.js';
-import type { ServiceListName } from '../base/list-names.js';
+import type { ServiceListName } from '../base/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import { PageRequests, type WalkBudget } from './page-requests.js';
 import { endDoubt } from '../ledger/streams.js';

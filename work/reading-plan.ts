@@ -1,16 +1,17 @@
 import type { Config, Intervals, SinkConfig } from '../config/config.js';
 import type { DeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
-import { judgedLists } from '../ledger/visibility.js';
-import { perSessionLists } from '../pigeonhole/lists.js';
 import {
   type DerivedListName,
   derivedLists,
   type ListName,
   type ServiceListName,
+  type ServiceTraits,
   pigeonholeLists,
+  serviceListsWhere,
+  serviceTraits,
   workspaceLists,
-} from '../base/list-names.js';
+} from '../base/lists.js';
 import { countedLists } from '../ledger/engagement.js';
 import { allSinks } from '../sinks/all-sinks.js';
 import type { Join } from '../sinks/sink.js';
@@ -42,7 +43,7 @@ export interface ReadingPlan {
 
 /** Lists whose items belong to an attendee. The attendee's record decides about consent. */
 const byAttendees: ReadonlySet<ServiceListName> = new Set(
-  pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'attendees'),
+  serviceListsWhere(({ person }) => person === 'flagged' || person === 'judged'),
 );
 
 /**
@@ -62,8 +63,10 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
   if (scope === 'workspace') wanted.add('pigeonholes');
   else {
     for (const list of derived) if (sinks.has(list)) for (const each of sourceLists[list]) wanted.add(each);
-    if (wanted.has('questions')) wanted.add('qna-questions');
-    if ([...wanted].some((list) => judgedLists.has(list) || perSessionLists.has(list))) wanted.add('sessions');
+    for (const { judgedBy, perSession } of [...wanted].map((list) => serviceTraits[list])) {
+      for (const list of judgedBy) wanted.add(list);
+      if (perSession !== null) wanted.add('sessions');
+    }
     if ([...wanted].some((list) => byAttendees.has(list))) wanted.add('attendees');
     const sinkNames = new Set(syncs.flatMap((name) => config.syncs[name]!.sinks));
     for (const name of sinkNames) {
@@ -79,12 +82,11 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
   };
 }
 
+const stages: readonly ServiceTraits['stage'][] = ['sessions', 'attendees', 'flags', 'rest'];
+
 const readingOrder: readonly ServiceListName[] = [
   ...workspaceLists,
-  'sessions',
-  'attendees',
-  'qna-questions',
-  ...pigeonholeLists.filter((list) => !['sessions', 'attendees', 'qna-questions'].includes(list)),
+  ...stages.flatMap((each) => pigeonholeLists.filter((list) => serviceTraits[list].stage === each)),
 ];
 
 /** Returns the names of the sync's sinks that want a list. */
@@ -125,16 +127,15 @@ export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
 /** Returns the streams of a plan: one per list, or one per session for lists that the service offers only per session. */
 export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): StreamName[] {
   return plan.lists.flatMap((list) =>
-    perSessionLists.has(list) ? sessionIds.map((sessionId) => ({ list, sessionId })) : [{ list, sessionId: 0 }],
+    serviceTraits[list].perSession !== null
+      ? sessionIds.map((sessionId) => ({ list, sessionId }))
+      : [{ list, sessionId: 0 }],
   );
 }
 
 export function syncsOf(config: Config, workspace: string): string[] {
   return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
 }
-
-/** Interval for the list of pigeonholes, the only source of new pigeonholes and their status. */
-const workspaceIntervalMs = minuteMs;
 
 /**
  * Default maximum interval of a quiet stream in a live pigeonhole, outside the times of its session or the days of the
@@ -147,8 +148,8 @@ export const longestEndedMs = dayMs;
 
 /** Returns the interval that the configuration states for a list, or else the list's default. */
 export function liveInterval(list: ServiceListName, every: Intervals): number {
-  const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
-  return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
+  const defaults = { live: every.live, minute: minuteMs, sweep: every.sweep } as const;
+  return every.lists[list] ?? defaults[serviceTraits[list].interval];
 }
 
 /** Returns the shortest of each interval over several syncs, because a pigeonhole is read once for all its syncs. */

@@ -1,4 +1,4 @@
-import { serviceLists } from '../../base/list-names.js';
+import { serviceLists } from '../../base/lists.js';
 import {
   type CliCommand,
   confirm,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command as TabCommand, Complete } from '@bomb.sh/tab' with { 'resolution-mode': 'import' };
 import { Argument, type Command, type Option } from 'commander';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import type { CliCommand } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { roles } from './access.js';

@@ -1,5 +1,5 @@
 import { serverEvents } from '../../base/api-client.js';
-import { serviceLists } from '../../base/list-names.js';
+import { serviceLists } from '../../base/lists.js';
 import {
   type CliCommand,
   personalHelp,

@@ -1,5 +1,5 @@
 import { codeOf } from '../../base/errors.js';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import { type CliCommand, type Context, type JsonOption, wholeNumber, parseList, parseItem } from '../command.js';
 import { ExitCode, wrongUse, CommandError } from '../exit-code.js';
 import { clientOf, instanceOf } from '../api-client.js';

@@ -1,4 +1,4 @@
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import {
   type CliCommand,
   reasonHelp,

@@ -1,4 +1,4 @@
-import { pigeonholeLists } from '../../base/list-names.js';
+import { pigeonholeLists } from '../../base/lists.js';
 import type { DemoView } from './demo-screen.js';
 import type { SandboxState } from './stand-in-state.js';
 import { statusOf } from '../status/status.test-kit.js';

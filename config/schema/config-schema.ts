@@ -22,7 +22,7 @@ import {
   oneOf,
   wholeNumber,
 } from '../values.js';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 
 const consentStates = ['obtained', 'not-asked', 'not-known', 'refused'] as const;
 

@@ -11,7 +11,7 @@ import {
   secret,
   wholeNumber,
 } from '../values.js';
-import { listNames } from '../../base/list-names.js';
+import { listsWhere } from '../../base/lists.js';
 
 /** Schemas of telemetry, alerts, drop folders and retention. */
 
@@ -154,7 +154,7 @@ export const importsSchema = z
  * Lists with personal data. The other lists are not included, because pigeonpost needs their content for event times
  * and identities.
  */
-const personalLists = listNames.filter((list) => !['sessions', 'pigeonholes', 'subscriptions'].includes(list));
+const personalLists = listsWhere(({ person }) => person !== 'none');
 
 export const retentionSchema = z
   .strictObject({

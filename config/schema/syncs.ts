@@ -12,7 +12,7 @@ import {
   regularExpression,
   wholeNumber,
 } from '../values.js';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 
 const pigeonholeIds = listOf(identifier(), { allowed: 'a list of pigeonhole ids' });
 

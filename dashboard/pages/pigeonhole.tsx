@@ -7,6 +7,7 @@ import { Paused, StateWord, Troubles } from '../parts/states.js';
 import { Ago, Sentence, Until } from '../parts/time.js';
 import { address } from '../route.js';
 import { readableAt, readNotes, waitWords } from '../../base/reading-words.js';
+import { derivedLists } from '../../base/lists.js';
 import { counted, grouped } from '../../base/words.js';
 import { post } from '../asking/ask.js';
 import { carryOut, askPerson, tell, act } from '../asking/act.js';
@@ -153,7 +154,7 @@ async function poll(name: string, forSeconds: number, done: string): Promise<voi
 }
 
 /** Lists that pigeonpost derives from others and sweeps together with them. */
-const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
+const derived: ReadonlySet<string> = new Set(derivedLists);
 
 type Freshness = PigeonholeDetails['freshness'];
 

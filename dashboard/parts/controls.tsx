@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useMay } from '../asking/page-state.js';
-import type { FieldsQuery } from '../../api/items.js';
+import { type ListName, listNames, listTraits } from '../../base/lists.js';
 import type { ComponentChildren, ComponentProps } from 'preact';
 import type { Action } from '../../operations/action.js';
 import { act } from '../asking/act.js';
@@ -70,28 +70,7 @@ export function Field({ label, onText, ...input }: FieldProps) {
   );
 }
 
-export type ListName = FieldsQuery['list'];
-
-/**
- * The lists that the page can show. It is a record, so that a new list causes a compile error until it is added here.
- */
-const lists: Readonly<Record<ListName, true>> = {
-  attendees: true,
-  sessions: true,
-  'qna-questions': true,
-  questions: true,
-  votes: true,
-  answers: true,
-  answer_ratings: true,
-  'poll-mcq-votes': true,
-  'poll-quiz-votes': true,
-  registrants: true,
-  engagement: true,
-  pigeonholes: true,
-  subscriptions: true,
-};
-
-const listNames = Object.keys(lists) as readonly ListName[];
+const listsInOrder = listNames.toSorted((a, b) => listTraits[a].menu - listTraits[b].menu);
 
 interface ChoiceProps {
   readonly label: string;
@@ -123,7 +102,7 @@ interface ListChoiceProps {
 export function ListChoice({ label = 'List', value, onChoose, hasAll = true }: ListChoiceProps) {
   return (
     <Choice label={label} value={value} onChoose={(list) => onChoose(list as ListName | '')}>
-      {[...(hasAll ? [['', 'all lists']] : []), ...listNames.map((list) => [list, list])]}
+      {[...(hasAll ? [['', 'all lists']] : []), ...listsInOrder.map((list) => [list, list])]}
     </Choice>
   );
 }

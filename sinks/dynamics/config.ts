@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import { expression, writtenValue } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import { Secret } from '../../config/secret.js';
 import { duration, headerSecret, listOf, nonEmptyText, oneOf, secret, text, wholeNumber } from '../../config/values.js';
 import { expression } from '../mapping/expression-schema.js';

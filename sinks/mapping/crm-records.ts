@@ -1,4 +1,4 @@
-import type { ListName } from '../../base/list-names.js';
+import { listsWhere } from '../../base/lists.js';
 import { cleanEmailAddress } from '../../base/email-address.js';
 import { dayStartMs, instantMs } from '../../base/instant.js';
 import { type Fields, fieldsOf, type Subject } from '../sink.js';
@@ -47,13 +47,9 @@ export function mergedDetail(record: string, survivor: string): string {
 }
 
 /** Lists whose items are people, or belong to no person. */
-const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
-  'attendees',
-  'registrants',
-  'sessions',
-  'pigeonholes',
-  'subscriptions',
-]);
+const notDoneByPeople: ReadonlySet<string> = new Set(
+  listsWhere(({ holds, person }) => holds === 'people' || person === 'none'),
+);
 
 /** Whether the items of a list are actions of people (questions, votes). Such items can become anonymous. */
 export function isDoneByPeople(list: string): boolean {

@@ -1,5 +1,5 @@
 import type { OnForget } from '../sink.js';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { columnValue, planRow, isStorable, storableJson } from './plan.js';

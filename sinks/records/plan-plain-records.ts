@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ListName } from '../../base/list-names.js';
+import type { ListName } from '../../base/lists.js';
 import { emailAddress, happenedAtMs, isAnonymous, type NamedRecord } from '../mapping/crm-records.js';
 import { type Expression, mappingView, type MappingView, textValue } from '../mapping/expression.js';
 import type { WrittenValue } from '../mapping/expression-schema.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { headerSecret, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
-import { listNames } from '../../base/list-names.js';
+import { listNames } from '../../base/lists.js';
 import { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';

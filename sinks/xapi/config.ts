@@ -1,20 +1,23 @@
 import type { Secret } from '../../config/secret.js';
 import { z } from 'zod';
 import { headerSecret, listOf, nonEmptyText, oneOf, secret, sinkUrl, text, wholeNumber } from '../../config/values.js';
+import { type ActivityKind, type ListName, listsCountedAs } from '../../base/lists.js';
 import { isLoopback } from '../../base/loopback.js';
 import { expression } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
 
-/** The kinds of statements about attendees, with the lists from which they are created. */
+/**
+ * The kinds of statements about attendees, with the lists from which they are created. `asked` does not include
+ * `questions`, which does not say whether the author is anonymous.
+ */
 export const statementKinds = {
   attended: ['attendees'],
-  // not `questions`, which does not say whether the author is anonymous
-  asked: ['qna-questions'],
-  answered: ['poll-mcq-votes', 'poll-quiz-votes'],
-  responded: ['answers'],
-  voted: ['votes'],
-  rated: ['answer_ratings'],
-} as const;
+  asked: listsCountedAs('asked'),
+  answered: listsCountedAs('answered'),
+  responded: listsCountedAs('responded'),
+  voted: listsCountedAs('voted'),
+  rated: listsCountedAs('rated'),
+} as const satisfies Readonly<Record<ActivityKind | 'attended', readonly ListName[]>>;
 
 export type StatementKind = keyof typeof statementKinds;
 

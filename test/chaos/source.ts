@@ -1,4 +1,4 @@
-import { pigeonholeLists, workspaceLists } from '../../base/list-names.js';
+import { pigeonholeLists, workspaceLists } from '../../base/lists.js';
 import { fingerprint, type Item } from '../kit/compare-with-truth.js';
 import { truthOf } from '../kit/truth.js';
 import { control } from './control.js';

@@ -1,4 +1,4 @@
-import { pigeonholeLists, workspaceLists } from '../../base/list-names.js';
+import { pigeonholeLists, workspaceLists } from '../../base/lists.js';
 import { truthOf } from './truth.js';
 
 /** A change in a sink. */

@@ -1,4 +1,4 @@
-import type { PigeonholeListName } from '../../base/list-names.js';
+import type { PigeonholeListName } from '../../base/lists.js';
 import type { LedgerChange, LedgerItem } from './ledger-view.js';
 import { contentOf, copiesOf, type Item, markOf, type Row } from './model/row.js';
 import { copiesToCount } from './model/pages.js';

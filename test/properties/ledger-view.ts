@@ -1,5 +1,5 @@
 import type { Database } from '../../ledger/drivers/database.js';
-import type { PigeonholeListName } from '../../base/list-names.js';
+import type { PigeonholeListName } from '../../base/lists.js';
 import type { Item } from './model/row.js';
 
 /** An item of a pigeonhole's list in the ledger. */

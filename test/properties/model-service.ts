@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PageOptions, PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Call } from '../../pigeonhole/api-error.js';
 import { type ListRef, listPath } from '../../pigeonhole/lists.js';
-import type { PigeonholeListName } from '../../base/list-names.js';
+import type { PigeonholeListName } from '../../base/lists.js';
 import type { Page } from '../../pigeonhole/page.js';
 import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
 import { abortedError, errorOf, type Fault, type Glitch, isGlitch, repeatedCursorError } from './model/fault.js';

@@ -8,7 +8,7 @@ import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
-import type { PigeonholeListName } from '../../base/list-names.js';
+import type { PigeonholeListName } from '../../base/lists.js';
 import { forgetEverything } from '../kit/forget-everything.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import { openScene, type Scene } from '../kit/scene.js';

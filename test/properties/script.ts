@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type PigeonholeListName, pigeonholeLists } from '../../base/list-names.js';
+import { type PigeonholeListName, pigeonholeLists } from '../../base/lists.js';
 import { type Fault, faults, type Glitch, glitches } from './model/fault.js';
 import type { Mutation } from './model/mutation.js';
 import type { ConsentShown } from './model/row.js';

@@ -1,5 +1,5 @@
 import type { ListRef } from '../../pigeonhole/lists.js';
-import type { PigeonholeListName } from '../../base/list-names.js';
+import type { PigeonholeListName } from '../../base/lists.js';
 import type { Answered } from './model-service.js';
 import type { ModelWorld } from './model/world.js';
 

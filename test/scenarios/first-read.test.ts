@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { useBothDatabases, kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
-import { pigeonholeLists } from '../../base/list-names.js';
+import { pigeonholeLists } from '../../base/lists.js';
 import { readArchive } from '../kit/archive.js';
 import { openScene, type Scene } from '../kit/scene.js';
 import { truthOf } from '../kit/truth.js';

@@ -1,4 +1,4 @@
-import type { PigeonholeListName } from '../../../base/list-names.js';
+import type { PigeonholeListName } from '../../../base/lists.js';
 import { type ConsentShown, movableLists, type Row } from './row.js';
 import type { ListOrder, ModelWorld } from './world.js';
 

@@ -1,4 +1,4 @@
-import type { PigeonholeListName } from '../../../base/list-names.js';
+import type { PigeonholeListName } from '../../../base/lists.js';
 import { hostileTexts } from '../../kit/hostile-texts.js';
 
 export type Item = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { type PigeonholeListName, pigeonholeLists } from '../../../base/list-names.js';
+import { type PigeonholeListName, pigeonholeLists } from '../../../base/lists.js';
 import { contentOf, type Item, markOf, type Row, shownAs } from './row.js';
 
 export type ListOrder = 'ascending' | 'descending' | 'unordered';
