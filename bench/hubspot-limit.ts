@@ -1,4 +1,4 @@
-import { Accounts } from '../sinks/network/rolling-limiter.js';
+import { Accounts } from '../sinks/network/accounts.js';
 import { Secret } from '../config/secret.js';
 import { hubspotConfigSchema } from '../sinks/hubspot/config.js';
 import { createHubSpotSink } from '../sinks/hubspot/hubspot.js';

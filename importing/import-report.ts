@@ -1,7 +1,9 @@
 import type { Ledger } from '../ledger/ledger.js';
 import type { RowOutcome } from '../base/row-outcomes.js';
-import { codeProperty, reportColumns } from './files/column-mapping.js';
-import { byteOrderMark, csvLine, isUnnamed } from './files/table.js';
+import { codeProperty } from './files/field-words.js';
+import { reportColumns } from './files/report-columns.js';
+import { byteOrderMark, csvLine } from './files/spreadsheet-safe.js';
+import { isUnnamed } from './files/table.js';
 import type { SendableRow } from './files/registrant-file.js';
 import type { ImportProblem } from './desk/import-views.js';
 

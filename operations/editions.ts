@@ -3,7 +3,7 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Accounts } from '../sinks/network/rolling-limiter.js';
+import type { Accounts } from '../sinks/network/accounts.js';
 import {
   liftRefusedKeys,
   type OnRequest,

@@ -1,4 +1,4 @@
-import { Accounts } from './network/rolling-limiter.js';
+import { Accounts } from './network/accounts.js';
 import type { SinkEnvironment, Lane } from './sink.js';
 
 /** Returns the environment of a sink in a test: the clock of this process, no shared state, default limits. */

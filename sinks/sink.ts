@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Change, ErasedItems } from './change.js';
-import type { Accounts } from './network/rolling-limiter.js';
+import type { Accounts } from './network/accounts.js';
 import type { Causes, Reasons } from './reasons.js';
 
 /**

@@ -6,7 +6,7 @@ import { liftChangedCredential, pausesOf } from '../ledger/pauses.js';
 import { keptCredentials } from '../ledger/kept-credentials.js';
 import { registerSinks } from '../ledger/sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
-import { Accounts } from '../sinks/network/rolling-limiter.js';
+import { Accounts } from '../sinks/network/accounts.js';
 import type { ConsentState, NetworkSettings, Sink, SinkEnvironment, SinkType } from '../sinks/sink.js';
 import { forgetRefusedKey } from '../ledger/workspaces.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/client.js';

@@ -1,6 +1,6 @@
 import { createGate } from '../base/gate.js';
 import { messageOf } from '../base/errors.js';
-import { Accounts } from '../sinks/network/rolling-limiter.js';
+import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';

@@ -32,7 +32,7 @@ import {
 import { importClient, type UploadQuery } from '../imports/import-client.js';
 import { codesFileOf, requireFile, requireOtherFile, requireWritable, writeWholeFile } from '../files.js';
 import { unsureEncoding } from '../../importing/files/find-encoding.js';
-import { noCodeColumn } from '../../importing/files/column-mapping.js';
+import { noCodeColumn } from '../../importing/files/check-mapping.js';
 import { problemsCsv } from '../../importing/import-report.js';
 import { shownInLine } from '../text-line.js';
 import { stopSignal } from '../until-stopped.js';

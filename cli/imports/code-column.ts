@@ -1,4 +1,4 @@
-import { codeProperty } from '../../importing/files/column-mapping.js';
+import { codeProperty } from '../../importing/files/field-words.js';
 import { evidenceInWords } from '../../base/code-evidence.js';
 import type { ImportCheck } from '../../importing/desk/import-views.js';
 import { shownInLine, tableLines } from '../text-line.js';

@@ -12,7 +12,8 @@ import type {
 import type { Collaborators } from '../../work/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 import { isSendable } from '../files/registrant-file.js';
-import { codeColumnDoubt, codeProperty, nameColumns } from '../files/column-mapping.js';
+import { codeColumnDoubt, nameColumns } from '../files/check-mapping.js';
+import { codeProperty } from '../files/field-words.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
 import { type HashedBytes, type OpenedRegistrants, withRegistrants, type ReadingTerms } from './open-registrants.js';
 import type { Ledger } from '../../ledger/ledger.js';

@@ -6,7 +6,7 @@ import { z } from '@hono/zod-openapi';
 import type { StoredReportRow } from '../import-report.js';
 import type { ImportProgress } from '../read-import.js';
 import { rowOutcomes } from '../../base/row-outcomes.js';
-import { codeProperty } from '../files/column-mapping.js';
+import { codeProperty } from '../files/field-words.js';
 import type { StoredColumns } from './start-import.js';
 
 /** The target of an import. */

@@ -1,13 +1,8 @@
 import { counted } from '../../base/words.js';
-import {
-  checkMapping,
-  type ColumnMapping,
-  guessMapping,
-  namesAField,
-  type MappingWishes,
-  parseMapping,
-  wishesFor,
-} from '../files/column-mapping.js';
+import { checkMapping } from '../files/check-mapping.js';
+import { type ColumnMapping, guessMapping } from '../files/column-mapping.js';
+import { namesAField } from '../files/field-words.js';
+import { type MappingWishes, parseMapping, wishesFor } from '../files/mapping-wishes.js';
 import { openInThread } from '../files/open-in-thread.js';
 import {
   type FileOptions,

@@ -6,7 +6,9 @@ import type { ImportTarget } from './import-views.js';
 import { beginImport, discardImport, startImport as beginSending } from '../../ledger/imports/imports.js';
 import { stageAll } from '../staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
-import { asWishes, codeColumnDoubt, unknownFields, type ColumnMapping } from '../files/column-mapping.js';
+import { asWishes } from '../files/mapping-wishes.js';
+import { codeColumnDoubt, unknownFields } from '../files/check-mapping.js';
+import type { ColumnMapping } from '../files/column-mapping.js';
 import {
   type HashedBytes,
   type OpenedRegistrants,

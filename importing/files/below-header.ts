@@ -1,4 +1,4 @@
-import { isReportColumn } from './column-mapping.js';
+import { isReportColumn } from './report-columns.js';
 import { formOf } from './csv-record.js';
 import { findHeader, type FoundHeader, type IsName, maxRowsAbove } from './find-header.js';
 import { RegistrantFileError, type Finding, type RawRow } from './registrant-file.js';

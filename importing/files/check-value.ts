@@ -1,5 +1,5 @@
 import { type PlainCode, maxValueLength } from './registrant-file.js';
-import { asWritten } from './table.js';
+import { asWritten } from './spreadsheet-safe.js';
 
 /** Kinds of fields whose values are judged differently. */
 export type ValueKind = 'code' | 'name' | 'email' | 'phone' | 'other';

@@ -1,16 +1,8 @@
-import {
-  asWishes,
-  checkMapping,
-  codeColumnDoubt,
-  nameColumns,
-  wishesFor,
-  unknownFields,
-  type MappingWishes,
-  guessMapping,
-  parseMapping,
-  reportColumns,
-  fieldWords,
-} from './column-mapping.js';
+import { asWishes, wishesFor, type MappingWishes, parseMapping } from './mapping-wishes.js';
+import { checkMapping, codeColumnDoubt, nameColumns, unknownFields } from './check-mapping.js';
+import { guessMapping } from './column-mapping.js';
+import { reportColumns } from './report-columns.js';
+import { fieldWords } from './field-words.js';
 import { RegistrantFileError } from './registrant-file.js';
 
 const known = ['Name', 'Email', 'Company', 'Job title'];

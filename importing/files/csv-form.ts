@@ -1,4 +1,4 @@
-import { namesAField } from './column-mapping.js';
+import { namesAField } from './field-words.js';
 import { lineAt, plainCells, scanRecord } from './csv-record.js';
 import { RegistrantFileError } from './registrant-file.js';
 

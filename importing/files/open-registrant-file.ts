@@ -1,4 +1,4 @@
-import { namesAField } from './column-mapping.js';
+import { namesAField } from './field-words.js';
 import { findCsvForm } from './csv-form.js';
 import { readCsv } from './read-csv.js';
 import { type JsonKind, readJson } from './read-json.js';

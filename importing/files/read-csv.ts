@@ -1,7 +1,7 @@
 import { lineAt, linesOf, looksLikeRow, plainCells, quotesIn, scanRecord } from './csv-record.js';
 import type { CsvForm } from './csv-form.js';
 import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
-import { inBatches } from './table.js';
+import { inBatches } from './row-batches.js';
 
 /**
  * Yields the rows of a CSV text (RFC 4180 and its common variants). Quoted cells may contain delimiters and line ends;

@@ -1,4 +1,6 @@
-import { columnsOf, type Table, inBatches, plainDecimal } from './table.js';
+import { columnsOf, type Table } from './table.js';
+import { inBatches } from './row-batches.js';
+import { plainDecimal } from './plain-decimal.js';
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from './registrant-file.js';
 
 /**

@@ -1,7 +1,8 @@
 import { checkValue, type ValueKind } from './check-value.js';
 import type { CodeEvidence } from '../../base/code-evidence.js';
 import { CodeValues, type ShortCodes } from './code-values.js';
-import { codeProperty, isEmailField, isNameField, isPhoneField, type ColumnMapping } from './column-mapping.js';
+import { codeProperty, isEmailField, isNameField, isPhoneField } from './field-words.js';
+import type { ColumnMapping } from './column-mapping.js';
 import {
   type Finding,
   type RawRow,
@@ -12,8 +13,10 @@ import {
   isNoted,
   plainProblem,
 } from './registrant-file.js';
-import { asWritten, unnamedColumn } from './table.js';
-import { createHmac, createHash } from 'node:crypto';
+import { asWritten } from './spreadsheet-safe.js';
+import { unnamedColumn } from './table.js';
+import { generateCode } from './generate-code.js';
+import { SeenCodes } from './seen-codes.js';
 
 interface RowCheckOptions {
   readonly mapping: ColumnMapping;
@@ -239,96 +242,4 @@ function kindOf(property: string, column: string): ValueKind {
   if (isEmailField(property) || isEmailField(column)) return 'email';
   if (isPhoneField(property) || isPhoneField(column)) return 'phone';
   return isNameField(property) ? 'name' : 'other';
-}
-
-/** No vowels (no words), no 0, 1, I, L, O (misread), no E (spreadsheets read 12E4 as a number). */
-const alphabet = '23456789BCDFGHJKMNPQRSTVWXYZ';
-const length = 12;
-
-/**
- * Generates a code for a registrant. Without the key, it cannot be guessed (57 bits). The same registrant always gets
- * the same code, so that importing a file again finds the existing registrants.
- * @param key stored by the caller, the same for all imports of a pigeonhole
- * @param fields the row's values; their order does not matter, empty ones do not count
- */
-function generateCode(key: Uint8Array, fields: Readonly<Record<string, string>>): string {
-  const content = Object.entries(fields)
-    .filter(([, value]) => value !== '')
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const digest = createHmac('sha256', key).update('registrant code\n').update(JSON.stringify(content)).digest();
-  let number = digest.readBigUInt64BE(0) * 2n ** 32n + BigInt(digest.readUInt32BE(8)); // 96 bits for a code of 57 bits, so that all letters are practically equally likely
-  let code = '';
-  while (code.length < length) {
-    code += alphabet[Number(number % BigInt(alphabet.length))];
-    number /= BigInt(alphabet.length);
-  }
-  return code;
-}
-
-const hashBytes = 12;
-const bytesPerSlot = hashBytes + 4; // 4 bytes for the row number
-
-/**
- * Remembers texts and the first row of each, in 21 to 43 bytes per text: a million codes take 34 MB, a fraction of a
- * Map of strings. Texts are compared by 96 bits of SHA-256; a collision among a million is less likely than 1 in 10^16.
- *
- * An open-addressing hash table with linear probing: a slot is free while its row is 0.
- */
-class SeenCodes {
-  #slots = 1024;
-  #table = Buffer.alloc(this.#slots * bytesPerSlot);
-  #count = 0;
-
-  /** Returns the first row of the text. A new text is stored with this row (from 1), and the result is undefined. */
-  add(text: string, row: number): number | undefined {
-    if (4 * this.#count >= 3 * this.#slots) this.#grow();
-    const hash = hashOf(text);
-    const slot = this.#find(hash);
-    const earlier = this.#rowAt(slot);
-    if (earlier !== 0) return earlier;
-    this.#put(slot, hash, row);
-    this.#count++;
-    return undefined;
-  }
-
-  /** Returns the first row of the text, or undefined; stores nothing. */
-  rowOf(text: string): number | undefined {
-    const row = this.#rowAt(this.#find(hashOf(text)));
-    return row === 0 ? undefined : row;
-  }
-
-  #find(hash: Buffer): number {
-    let slot = hash.readUInt32LE(0) % this.#slots;
-    while (
-      this.#rowAt(slot) !== 0 &&
-      hash.compare(this.#table, slot * bytesPerSlot, slot * bytesPerSlot + hashBytes) !== 0
-    ) {
-      slot = (slot + 1) % this.#slots;
-    }
-    return slot;
-  }
-
-  #rowAt(slot: number): number {
-    return this.#table.readUInt32LE(slot * bytesPerSlot + hashBytes);
-  }
-
-  #put(slot: number, hash: Buffer, row: number): void {
-    hash.copy(this.#table, slot * bytesPerSlot);
-    this.#table.writeUInt32LE(row, slot * bytesPerSlot + hashBytes);
-  }
-
-  #grow(): void {
-    const before = this.#table;
-    this.#slots *= 2;
-    this.#table = Buffer.alloc(this.#slots * bytesPerSlot);
-    for (let at = 0; at < before.length; at += bytesPerSlot) {
-      const row = before.readUInt32LE(at + hashBytes);
-      const hash = before.subarray(at, at + hashBytes);
-      if (row !== 0) this.#put(this.#find(hash), hash, row);
-    }
-  }
-}
-
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest().subarray(0, hashBytes);
 }

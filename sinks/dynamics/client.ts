@@ -1,7 +1,8 @@
 import { mayReachPrivate } from '../network/address-policy.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Failed } from '../records/reply.js';
-import { TokenFailure, type Token, TokenSource } from '../rest/oauth.js';
+import { TokenFailure, type Token } from '../rest/request-token.js';
+import { TokenSource } from '../rest/token-source.js';
 import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { SinkEnvironment } from '../sink.js';
 import { classifyAnswer, type Reply } from './classify.js';

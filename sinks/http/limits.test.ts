@@ -1,5 +1,6 @@
 import { Secret } from '../../config/secret.js';
-import { Accounts, type RollingLimiter } from '../network/rolling-limiter.js';
+import { Accounts } from '../network/accounts.js';
+import type { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Outcome, Planned, Sink } from '../sink.js';
 import { item, lane, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
 

@@ -28,7 +28,7 @@ export type Reply =
   | Failed;
 
 /** The account exceeded a limit. `daily` lasts until midnight in the account's time zone, `short` for some seconds. */
-interface Limited {
+export interface Limited {
   readonly kind: 'limited';
   readonly limit: 'daily' | 'short';
   readonly retryAfterMs: number | undefined;

@@ -6,7 +6,8 @@ import { withCallBudget } from '../rest/rest-client.js';
 import type { Join, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { carryOut } from './send.js';
 import { checkAccount } from './check.js';
-import { type ClientTuning, HubSpotClient } from './client.js';
+import { HubSpotClient } from './client.js';
+import type { LimitTuning } from './account-limits.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
 import { EventTimes } from './event-times.js';
 import { recoverNotes } from './send-notes.js';
@@ -21,7 +22,7 @@ const BATCH_SIZE = 100;
 /** A `send` starts no request after this time, so that it ends within a minute and frees the lane. */
 const SEND_BUDGET_MS = 30_000;
 
-export interface HubSpotTuning extends ClientTuning {
+export interface HubSpotTuning extends LimitTuning {
   readonly sendBudgetMs?: number;
 }
 

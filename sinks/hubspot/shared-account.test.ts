@@ -2,7 +2,7 @@ import { Secret } from '../../config/secret.js';
 import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { SteppedClock } from '../../test/kit/stepped-clock.js';
-import { Accounts } from '../network/rolling-limiter.js';
+import { Accounts } from '../network/accounts.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Outcome, Sink } from '../sink.js';

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Secret } from '../../config/secret.js';
-import { type AccountName, Accounts, RollingLimiter } from './rolling-limiter.js';
+import { type AccountName, Accounts } from './accounts.js';
+import { RollingLimiter } from './rolling-limiter.js';
 import { VirtualClock } from './virtual-clock.test-kit.js';
 
 const never = new AbortController().signal;

@@ -1,6 +1,7 @@
 import { CutShort } from '../network/within-deadline.js';
 import type { Grant } from '../rest/grants.js';
-import { type Token, TokenFailure, TokenSource, type TokenSourceOptions } from '../rest/oauth.js';
+import { type Token, TokenFailure, type TokenRequest } from '../rest/request-token.js';
+import { TokenSource } from '../rest/token-source.js';
 import type { RestClient } from '../rest/rest-client.js';
 import type { SalesforceConfig } from './config.js';
 import { CallFailure, CallsEnded } from './operation.js';
@@ -97,7 +98,7 @@ export class Sessions {
   }
 }
 
-function loginWith(options: Omit<TokenSourceOptions, 'advise'>): Login {
+function loginWith(options: Omit<TokenRequest, 'advise'>): Login {
   const login: Login = {
     isAudienceRefused: false,
     source: new TokenSource({

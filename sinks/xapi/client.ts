@@ -1,6 +1,7 @@
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { CutShort } from '../network/within-deadline.js';
-import { TokenFailure, type Token, type TokenSource } from '../rest/oauth.js';
+import { TokenFailure, type Token } from '../rest/request-token.js';
+import type { TokenSource } from '../rest/token-source.js';
 import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
 import { type Result, fieldsOf } from '../sink.js';
 

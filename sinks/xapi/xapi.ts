@@ -1,6 +1,6 @@
 import { mayReachPrivate } from '../network/address-policy.js';
 import { shownAddress } from '../network/shown-address.js';
-import { TokenSource } from '../rest/oauth.js';
+import { TokenSource } from '../rest/token-source.js';
 import { RestClient, withCallBudget } from '../rest/rest-client.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { unplannable } from '../mapping/mapping-error.js';

@@ -1,4 +1,4 @@
-import { Accounts } from '../../sinks/network/rolling-limiter.js';
+import { Accounts } from '../../sinks/network/accounts.js';
 import { noTracer, noMeters, noOrchestration } from '../../work/collaborators.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';

@@ -1,4 +1,4 @@
-import { plainDecimal } from '../table.js';
+import { plainDecimal } from '../plain-decimal.js';
 import { type Finding, RegistrantFileError, readLimits } from '../registrant-file.js';
 import { isoDate, pictured, type NumberForm, serialDate } from './number-format.js';
 import { readXml, truth } from './xml-events.js';

@@ -1,5 +1,5 @@
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from '../registrant-file.js';
-import { inBatches } from '../table.js';
+import { inBatches } from '../row-batches.js';
 import { appended, cellText, cellValue, type WorkbookValues } from './cell-value.js';
 import { marksOf, type SheetTable } from './tables.js';
 import { truth, xmlEvents } from './xml-events.js';

@@ -13,7 +13,8 @@ import { Secret } from '../../config/secret.js';
 import { whileHeld } from '../../base/lease.js';
 import { RestClient } from './rest-client.js';
 import type { Grant } from './grants.js';
-import { TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
+import { TokenFailure, type TokenRequest } from './request-token.js';
+import { TokenSource } from './token-source.js';
 import { signingAlgorithm } from './sign-jwt.js';
 
 interface Asked {
@@ -82,7 +83,7 @@ const credentials: Grant = {
   authentication: 'client_secret_basic',
 };
 
-const sourceOf = (grant: Grant = credentials, options: Partial<TokenSourceOptions> = {}) =>
+const sourceOf = (grant: Grant = credentials, options: Partial<TokenRequest> = {}) =>
   new TokenSource({
     tokenUrl: tokenUrl(),
     grant,

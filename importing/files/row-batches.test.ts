@@ -1,4 +1,4 @@
-import { inBatches } from './table.js';
+import { inBatches } from './row-batches.js';
 
 /** Returns the row numbers of each batch. */
 async function batchesOf(count: number, values: readonly string[]): Promise<number[][]> {
