@@ -121,14 +121,6 @@ describe('the people in a list', () => {
       expect(listTraits[list].copies).toContain('question');
     }
   });
-
-  it('have their own deliveries in the index that finds what a sink holds about a person', () => {
-    const [, predicate] = /where list in (\(.*?\)) and identity is not null/.exec(
-      read('ledger/migrations/0001_the_ledger.sql'),
-    )!;
-    const named = predicate!.match(/\w+/g)!.toSorted();
-    expect(named).toEqual(listsWhere(({ person }) => person === 'own-record').toSorted());
-  });
 });
 
 describe('the activity of an attendee', () => {

@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Consent } from '../ledger/seen-item.js';
-import { type EffectiveVisibility, judgedLists, loadJudge, type Visibility } from '../ledger/visibility.js';
-import { byItem } from '../ledger/sql-expressions.js';
+import { type EffectiveVisibility, judgedLists, loadJudge, ownRecords, type Visibility } from '../ledger/visibility.js';
+import { byItem, listSet } from '../ledger/sql-expressions.js';
 
 /** A change that may be sent now, with the facts on which the decision depends, read from current rows. */
 export interface Candidate {
@@ -77,10 +77,10 @@ export interface CandidateRow extends Omit<Candidate, 'visibility'> {
  * @param where the condition
  */
 function ofRecordsBefore(what: string, where: string): string {
-  return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((
+  return `case when c.list in ${listSet(ownRecords)} and c.previous_sequence is not null then coalesce((
     select ${what} from deliveries t
     where ${byItem('t', '$1', 'c.ref')} and t.list = c.list and t.key = c.key and t.sequence < c.sequence
-      and t.list in ('attendees', 'engagement', 'registrants') and t.identity is not null and t.state <> 'sending'
+      and t.list in ${listSet(ownRecords)} and t.identity is not null and t.state <> 'sending'
       and (${where})
     order by t.sequence desc, t.replay desc limit 1), false) else false end`;
 }

@@ -1,4 +1,6 @@
 import { chunksOf } from '../base/grouping.js';
+import { listsOfPeople } from '../base/lists.js';
+import { listSet } from '../ledger/sql-expressions.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { refreshShown } from '../ledger/deliveries.js';
 import { engagementList } from '../ledger/engagement.js';
@@ -126,9 +128,9 @@ export async function withdrawalsLeft(
   const [row] = await tx.query<{ sent: number; withdrawn: number }>(
     `select
        (select count(distinct (list, key))::int from deliveries
-        where sink_id = $1 and ref = $2 and list in ('attendees', 'registrants') and identity) as sent,
+        where sink_id = $1 and ref = $2 and list in ${listSet(listsOfPeople)} and identity) as sent,
        (select count(*)::int from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
-        where d.sink_id = $1 and d.ref = $2 and d.list in ('attendees', 'registrants') and d.identity = false and c.kind <> 'deleted'
+        where d.sink_id = $1 and d.ref = $2 and d.list in ${listSet(listsOfPeople)} and d.identity = false and c.kind <> 'deleted'
           and d.updated_at > now() - $3 * interval '1 millisecond') as withdrawn`,
     [sinkId, ref, countedForMs],
   );

@@ -4,7 +4,7 @@ import type { Fields } from './item-form.js';
 import type { KeyedHash } from './keyed-hash.js';
 import type { SeenItem } from './seen-item.js';
 import type { Queryable } from './drivers/database.js';
-import { readableJson } from './sql-expressions.js';
+import { listSet, readableJson } from './sql-expressions.js';
 
 /** The derived list of activity: per attendee and session, and per attendee and pigeonhole. */
 export const engagementList = 'engagement';
@@ -107,11 +107,11 @@ export async function countEngagement(
          cross join lateral (select ${readableJson('i.payload')} as payload) r),
      counted as (
        select attendee_id, session_id, grouping(session_id) = 1 as whole,
-         (count(*) filter (where list = 'qna-questions'))::int as asked,
+         (count(*) filter (where list in ${listSet(listsCountedAs('asked'))}))::int as asked,
          count(distinct prompt)::int as answered,
-         (count(*) filter (where list = 'answers'))::int as responded,
-         (count(*) filter (where list = 'votes'))::int as voted,
-         (count(*) filter (where list = 'answer_ratings'))::int as rated,
+         (count(*) filter (where list in ${listSet(listsCountedAs('responded'))}))::int as responded,
+         (count(*) filter (where list in ${listSet(listsCountedAs('voted'))}))::int as voted,
+         (count(*) filter (where list in ${listSet(listsCountedAs('rated'))}))::int as rated,
          (array_agg(list || ':' || key order by at collate "C", list collate "C", key collate "C"))[1:${maxEvidence}]
            as evidence
        from done group by grouping sets ((attendee_id, session_id), (attendee_id)))

@@ -1,4 +1,6 @@
 import { groupBy } from '../base/grouping.js';
+import { decidingLists } from '../base/lists.js';
+import { listSet } from './sql-expressions.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
@@ -102,7 +104,7 @@ export async function reviewLater(
  * that it needs. A list that cannot be read does not keep the items of other lists undecided.
  */
 const isReviewDue = `(r.needs is null or not exists (select 1 from streams s where s.ref = r.ref and s.wanted
-  and s.list in ('sessions', 'qna-questions') and coalesce(s.swept_from < r.needs, true)
+  and s.list in ${listSet(decidingLists)} and coalesce(s.swept_from < r.needs, true)
   and (s.list = 'sessions' or s.failures = 0)))`;
 
 /**

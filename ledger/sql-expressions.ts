@@ -25,6 +25,14 @@ export function literal(text: string): string {
 }
 
 /**
+ * Returns a set of lists as SQL for `in`, such as `('attendees', 'registrants')`. Every statement that means several
+ * lists takes them from their traits (base/lists.ts) in this way or as a parameter, so that a new list is in all of them.
+ */
+export function listSet(lists: Iterable<string>): string {
+  return `(${[...lists].toSorted().map(literal).join(', ')})`;
+}
+
+/**
  * If an import in the state `staging` makes no progress for this long, it counts as abandoned: its process ended, or
  * its caller gave up.
  */

@@ -1,4 +1,6 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
+import { questionLists } from '../base/lists.js';
+import { listSet } from '../ledger/sql-expressions.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/items/next-changes.js';
@@ -45,7 +47,7 @@ export async function eraseCopies(
       `select ${storedItemColumns}, payload::text as payload
        from items i
        where i.ref = $1 and i.list = any($2::text[]) and i.payload is not null and (i.list, i.key) > ($3, $4)
-         and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
+         and exists (select 1 from items q where q.ref = $1 and q.list in ${listSet(questionLists)} and q.erased
            and position('"id":' || q.key in i.payload::text) > 0
            and position('"question":{"id":' || q.key || '}' in i.payload::text) = 0)
        order by i.list, i.key limit ${itemsAtOnce}`,
@@ -89,7 +91,7 @@ async function eraseEarlierCopies(
     `select c.list, c.key, c.snapshot::text as snapshot, i.last_sequence as "lastSequence"
      from changes c join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
      where c.ref = $1 and c.list = any($2::text[]) and c.snapshot is not null
-       and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
+       and exists (select 1 from items q where q.ref = $1 and q.list in ${listSet(questionLists)} and q.erased
          and position('"id":' || q.key in c.snapshot::text) > 0
          and position('"question":{"id":' || q.key || '}' in c.snapshot::text) = 0)`,
     [ref, listsWithQuestions],

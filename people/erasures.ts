@@ -1,4 +1,6 @@
 import { ourSentence } from '../ledger/kept-answer.js';
+import { questionLists } from '../base/lists.js';
+import { listSet } from '../ledger/sql-expressions.js';
 import type { PersonPlace } from './find-person.js';
 import type { Ledger } from '../ledger/ledger.js';
 
@@ -146,7 +148,7 @@ export async function workspacesOf(ledger: Ledger, erasure: number): Promise<str
 export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Promise<number[]> {
   const rows = await ledger.db.query<{ ref: number }>(
     `select distinct i.ref from forgotten f join pigeonholes p on p.workspace = f.workspace
-       join items i on i.ref = p.ref and i.erased and i.list in ('questions', 'qna-questions') and i.subject = f.subject
+       join items i on i.ref = p.ref and i.erased and i.list in ${listSet(questionLists)} and i.subject = f.subject
      where f.erasure = $1`,
     [erasure],
   );
@@ -247,7 +249,7 @@ export async function erasedOfLane(
   // All erased questions of the pigeonhole, because a sink that never received a question may have received its text in
   // the votes on it.
   const erasedQuestions = await ledger.db.query<{ key: string }>(
-    `select distinct key from items where ref = $1 and list in ('questions', 'qna-questions') and erased`,
+    `select distinct key from items where ref = $1 and list in ${listSet(questionLists)} and erased`,
     [ref],
   );
   const keys = new Map<string, Set<string>>();

@@ -1,4 +1,5 @@
 import { storeErased, unlinkTombstonesOf } from '../ledger/items/remove-items.js';
+import { listSet } from '../ledger/sql-expressions.js';
 import { questionLists, serviceListsWhere } from '../base/lists.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
@@ -131,7 +132,7 @@ export async function erasedQuestions(tx: Queryable, ref: number, ids: readonly 
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(
     `select distinct key from items
-     where ref = $1 and list in ('questions', 'qna-questions') and key = any($2::text[]) and erased`,
+     where ref = $1 and list in ${listSet(questionLists)} and key = any($2::text[]) and erased`,
     [ref, ids.map(String)],
   );
   return new Set(rows.map(({ key }) => Number(key)));
