@@ -9,7 +9,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../delivering/dead-letters.js';
 import { pigeonholeOf, syncsByPlace } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
-import { isReady, readinessSchema, type ReadyCheck, workChecks } from '../operations/ready/readiness.js';
+import { selections } from '../operations/checks.js';
+import { isReady, readinessSchema, workChecks } from '../operations/ready/readiness.js';
 import { answers, needs } from './route-parts.js';
 
 export const readyRoute = createRoute({
@@ -46,7 +47,7 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
     ]);
     const syncs = syncsByPlace(present).get(placeName(place)) ?? [];
     const served = new Set(syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
-    const checks = inOrder([
+    const found = {
       ...workChecks({
         pigeonhole: { ...pigeonhole, syncs },
         sinks: present.status.sinks.filter(({ name }) => served.has(name)),
@@ -60,7 +61,8 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
         deadLetters: letters.filter(({ sink }) => served.has(sink)),
       }),
       ...looked.checks,
-    ]);
+    };
+    const checks = selections.ready.flatMap((check) => found[check]);
     const { name, status } = looked.pigeonhole;
     return c.json(
       {
@@ -78,25 +80,6 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
       200,
     );
   });
-}
-
-/** Order of the checks by the first part of their ids: from the event itself to leftovers. */
-const order = [
-  'event',
-  'reading',
-  'registrants',
-  'profile-fields',
-  'sessions',
-  'quota',
-  'sink',
-  'consent',
-  'running',
-  'parked',
-];
-
-function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
-  const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
-  return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
 }
 
 /**

@@ -17,7 +17,8 @@ import { freeTestPort } from '../test/free-port.js';
 import { useLentDatabases } from '../test/lend-database.js';
 import { startPooler } from '../test/pooler.js';
 import { hasPostgres } from '../test/postgres.js';
-import { checkBackends, type Checked } from './check-start.js';
+import type { CheckResult } from '../operations/checks.js';
+import { checkBackends } from './check-start.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { openLog } from './log.js';
 import { startProcess } from './start-process.js';
@@ -92,10 +93,10 @@ async function refusalOfStart(config: Config): Promise<string> {
   );
 }
 
-async function problemsOfCheck(config: Config): Promise<Checked[]> {
+async function problemsOfCheck(config: Config): Promise<CheckResult[]> {
   const surroundings = { binarySources: noBinary, isRunning: async () => false };
   const checked = [...(await checkBackends(config, surroundings)), ...(await checkPort(config))];
-  return checked.filter(({ result }) => result !== 'ok');
+  return checked.filter(({ state }) => state !== 'ok');
 }
 
 /** Expects that a start is refused, and that `check` finds this refusal, with the same sentence, before the others. */
@@ -103,7 +104,7 @@ async function expectSame(config: Config, says: RegExp): Promise<void> {
   const problems = await problemsOfCheck(config);
   const refusal = await refusalOfStart(config);
   expect(refusal).toMatch(says);
-  expect(problems.map(({ text }) => text)).toContain(refusal);
+  expect(problems.map(({ says }) => says)).toContain(refusal);
 }
 
 async function takenPort(): Promise<number> {

@@ -12,6 +12,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import { KeyedHash } from '../ledger/keyed-hash.js';
 import { refuseOtherCluster } from '../ledger/identity.js';
 import { refuseUnmigratable } from '../ledger/migrate.js';
+import { type CheckResult, checkOf } from '../operations/checks.js';
 import { documentOf } from '../operations/editions.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { failureKindOf } from './failure-kind.js';
@@ -21,22 +22,17 @@ import { keyForStart } from './key-place-of.js';
 // Finds what stops a start, without starting: each step of `startProcess` that can refuse has a function beside it
 // that throws the same error and changes nothing. A new refusal of a start belongs here as well.
 
-export interface Checked {
-  /** e.g. `workspace acme`, `sink hooks`, `store`. */
-  readonly what: string;
-  /** `warning`: it can be used, but an operator should decide whether it is intended. `refused`: it answered, but refused the request or cannot be used as configured. */
-  readonly result: 'ok' | 'warning' | 'refused' | 'unreachable';
-  readonly text: string;
-}
-
-/** Runs a check. An error that would stop a start becomes a problem with the same sentence; any other is thrown. */
-export async function attempt(what: string, run: () => string | Promise<string>): Promise<Checked> {
+/** Makes a check. An error that would stop a start becomes its result, with the same sentence; any other is thrown. */
+async function attempt(
+  about: Pick<ReturnType<typeof checkOf>, 'ok' | 'failed' | 'unknown'>,
+  run: () => string | Promise<string>,
+): Promise<CheckResult> {
   try {
-    return { what, result: 'ok', text: await run() };
+    return about.ok(await run());
   } catch (error) {
     const kind = failureKindOf(error);
     if (kind === undefined) throw error;
-    return { what, result: kind === 'unreachable' ? 'unreachable' : 'refused', text: messageOf(error) };
+    return kind === 'unreachable' ? about.unknown(messageOf(error)) : about.failed(messageOf(error));
   }
 }
 
@@ -51,10 +47,10 @@ export interface CheckSurroundings {
 export async function checkBackends(
   config: Config,
   { binarySources, isRunning }: CheckSurroundings,
-): Promise<Checked[]> {
+): Promise<CheckResult[]> {
   let db: Database | undefined;
   let hasLedger = false;
-  const store = await attempt('store', async () => {
+  const store = await attempt(checkOf('backends:store', 'store'), async () => {
     try {
       db = await openExisting(config);
     } catch (error) {
@@ -74,7 +70,10 @@ export async function checkBackends(
   });
   const bound = hasLedger && db?.kind === 'postgres' ? db : null;
   try {
-    return [store, await attempt('temporal', () => checkTemporal(config, binarySources, bound))];
+    return [
+      store,
+      await attempt(checkOf('backends:temporal', 'temporal'), () => checkTemporal(config, binarySources, bound)),
+    ];
   } finally {
     await db?.close();
   }
@@ -118,17 +117,17 @@ async function checkTemporal(
 }
 
 /** Checks the addresses at which a start serves the API and the probes, and the file of the API's token. */
-export async function checkServer(config: Config): Promise<Checked[]> {
+export async function checkServer(config: Config): Promise<CheckResult[]> {
   const { server } = config;
   const { probes } = server;
   const results = [
-    await attempt('server', async () => {
+    await attempt(checkOf('server', 'server'), async () => {
       await tryToListen({ ...server, key: 'server' });
       return `port ${server.port} of ${server.host} is free`;
     }),
   ];
   if (probes !== undefined) {
-    const checked = await attempt('server.probes', async () => {
+    const checked = await attempt(checkOf('server:probes', 'server.probes'), async () => {
       await tryToListen({ ...probes, key: 'server.probes' });
       return `port ${probes.port} of ${probes.host} is free`;
     });
@@ -138,13 +137,13 @@ export async function checkServer(config: Config): Promise<Checked[]> {
 }
 
 /** Checks the file of the API's token. Returns nothing if the configuration has a token, or if the file can be used. */
-function checkToken(config: Config): Checked[] {
+function checkToken(config: Config): CheckResult[] {
   if (config.server.token !== undefined) return [];
   try {
     refuseUnwritableToken(config);
     return [];
   } catch (error) {
     if (failureKindOf(error) === undefined) throw error;
-    return [{ what: 'server', result: 'refused', text: messageOf(error) }];
+    return [checkOf('server:token', 'server').failed(messageOf(error))];
   }
 }

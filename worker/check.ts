@@ -4,7 +4,8 @@ import type { Config } from '../config/config.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Subscription } from '../pigeonhole/wire-types.js';
-import { checkBackends, type Checked, type CheckSurroundings } from './check-start.js';
+import { checkBackends, type CheckSurroundings } from './check-start.js';
+import { type CheckOf, type CheckResult, type CheckRun, checkOf } from '../operations/checks.js';
 import { failureKindOf } from './failure-kind.js';
 import { createWorkspaceClient, createSink } from '../work/open-connections.js';
 import { listEvents, type ListedEvents, selectEvents, describeSelection } from '../operations/list-events.js';
@@ -14,44 +15,47 @@ import { ConfigError } from '../config/config-error.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
 import { loadCandidateConfig } from '../operations/load-process-config.js';
 
-/**
- * Checks everything that a configuration names, and changes none of it: each API key, each sink, each drop
- * folder, the store and Temporal. Yields one line for each, whatever fails.
- */
-export async function* check(
-  config: Config,
-  surroundings: CheckSurroundings,
-  signal: AbortSignal,
-): AsyncGenerator<Checked, void, undefined> {
-  for (const name of Object.keys(config.workspaces)) yield* checkWorkspace(config, name, signal);
-  for (const name of Object.keys(config.sinks)) yield* await checkSink(config, name, signal);
-  yield* await checkDropFolders(config);
-  yield* await checkBackends(config, surroundings);
+export interface CheckContext {
+  readonly config: Config;
+  readonly surroundings: CheckSurroundings;
+  readonly signal: AbortSignal;
 }
+
+/** The checks of what a configuration names. They need no running pigeonpost, and change nothing. */
+export const standaloneChecks = {
+  async *workspace({ config, signal }) {
+    for (const name of Object.keys(config.workspaces)) yield* checkWorkspace(config, name, signal);
+  },
+  async *sink({ config, signal }) {
+    for (const name of Object.keys(config.sinks)) yield* await checkSink(config, name, signal);
+  },
+  imports: ({ config }) => checkDropFolders(config),
+  backends: ({ config, surroundings }) => checkBackends(config, surroundings),
+} satisfies Readonly<Record<CheckOf<'doctor'>, CheckRun<CheckContext>>>;
 
 /** Checks the API key, then lists the pigeonholes that each sync of the workspace selects. */
 async function* checkWorkspace(
   config: Config,
   name: string,
   signal: AbortSignal,
-): AsyncGenerator<Checked, void, undefined> {
-  const what = `workspace ${name}`;
+): AsyncGenerator<CheckResult, void, undefined> {
+  const about = checkOf(`workspace:${name}`, `workspace ${name}`);
   const { baseUrl } = config.workspaces[name]!;
   let client: PigeonholeClient | undefined;
   try {
     client = createWorkspaceClient(config, name);
     const listed = await listEvents(client, signal);
-    yield { what, ...(await checkSubscription(config, name, { client, listed, signal })) };
+    yield await checkSubscription(config, name, { about, client, listed, signal });
     for (const selection of selectEvents(config, name, listed)) {
       const isWrong = selection.missing.length > 0 && !listed.hasMore;
-      const text = describeSelection(selection, listed);
-      yield { what: `sync ${selection.sync}`, result: isWrong ? 'refused' : 'ok', text };
+      const ofSync = checkOf(`workspace:${name}:${selection.sync}`, `sync ${selection.sync}`);
+      yield (isWrong ? ofSync.failed : ofSync.ok)(describeSelection(selection, listed));
     }
   } catch (error) {
-    if (failureKindOf(error) === 'configuration') return yield { what, result: 'refused', text: messageOf(error) };
+    if (failureKindOf(error) === 'configuration') return yield about.failed(messageOf(error));
     if (!(error instanceof ApiError)) throw error;
     const unreachable = error.kind === 'transient' || error.kind === 'throttled';
-    yield { what, result: unreachable ? 'unreachable' : 'refused', text: `${baseUrl}: ${error.message}` };
+    yield (unreachable ? about.unknown : about.failed)(`${baseUrl}: ${error.message}`);
   } finally {
     await client?.close();
   }
@@ -61,19 +65,25 @@ async function checkSubscription(
   config: Config,
   name: string,
   {
+    about,
     client,
     listed,
     signal,
-  }: { readonly client: PigeonholeClient; readonly listed: ListedEvents; readonly signal: AbortSignal },
-): Promise<Pick<Checked, 'result' | 'text'>> {
+  }: {
+    readonly about: ReturnType<typeof checkOf>;
+    readonly client: PigeonholeClient;
+    readonly listed: ListedEvents;
+    readonly signal: AbortSignal;
+  },
+): Promise<CheckResult> {
   const { baseUrl, subscriptionId } = config.workspaces[name]!;
   const some = listed.events.length > 0 ? '' : ', which has no pigeonholes yet';
   const chosen = chooseSubscription(subscriptionId ?? null, await subscriptionsOf(client, signal));
-  if (!('problem' in chosen)) return { result: 'ok', text: `${baseUrl} accepts the key${some}` };
+  if (!('problem' in chosen)) return about.ok(`${baseUrl} accepts the key${some}`);
   // Only creating pigeonholes needs a subscription, and an event file may name it.
   return subscriptionId === undefined
-    ? { result: 'ok', text: `${baseUrl} accepts the key${some}; for "pigeonpost apply": ${chosen.problem}` }
-    : { result: 'refused', text: `subscriptionId ${subscriptionId}: ${chosen.problem}` };
+    ? about.ok(`${baseUrl} accepts the key${some}; for "pigeonpost apply": ${chosen.problem}`)
+    : about.failed(`subscriptionId ${subscriptionId}: ${chosen.problem}`);
 }
 
 /** Returns the workspace's subscriptions; none if the service does not support them, as in a Personal workspace. */
@@ -92,32 +102,33 @@ function isSubscription(item: object): item is Subscription {
 }
 
 /** Checks that each folder of `imports` can be read. A missing one is not created: it may be a volume. */
-async function checkDropFolders(config: Config): Promise<Checked[]> {
-  const results = new Map<string, Checked>();
+async function checkDropFolders(config: Config): Promise<CheckResult[]> {
+  const aboutFolder = (path: string) => checkOf(`imports:${path}`, `imports ${path}`);
+  const results = new Map<string, CheckResult>();
   for (const { folder } of config.imports) {
     const path = resolve(config.folder, folder);
-    results.set(path, { what: `imports ${path}`, result: 'ok', text: 'the folder can be read' });
+    results.set(path, aboutFolder(path).ok('the folder can be read'));
   }
   const refuse = (path: string, code: string): void => {
     const text =
       code === 'ENOENT'
         ? 'the folder does not exist: create it, or mount its volume'
         : `the folder cannot be read (${code}): check its path and permissions`;
-    results.set(path, { what: `imports ${path}`, result: 'refused', text });
+    results.set(path, aboutFolder(path).failed(text));
   };
   for (const place of await findDropPlaces(config, refuse)) await findDroppedFiles(place, refuse);
   return [...results.values()];
 }
 
-async function checkSink(config: Config, name: string, signal: AbortSignal): Promise<Checked[]> {
+/** Returns each line of the sink's own check as a result. */
+async function checkSink(config: Config, name: string, signal: AbortSignal): Promise<CheckResult[]> {
+  const about = checkOf(`sink:${name}`, `sink ${name}`);
   const sink = createSink(config, name);
   try {
     const lines = await sink.check(signal);
-    return lines.map(({ ok, warning, text }) => ({
-      what: `sink ${name}`,
-      result: warning === true ? 'warning' : ok ? 'ok' : 'refused',
-      text,
-    }));
+    return lines.map(({ ok, warning, text }) =>
+      (warning === true ? about.warning : ok ? about.ok : about.failed)(text),
+    );
   } finally {
     await sink.close();
   }
@@ -166,7 +177,7 @@ export async function checkSinkOfDraft(
   const files = { shownFile: file, absoluteFile: resolve(file) };
   const config = await loadCandidateConfig(text, files, { ...processEnvironment(), ...standIns });
   const checked = await checkSink(config, name, AbortSignal.timeout(draftTimeoutMs));
-  const problems = checked.filter(({ result }) => result === 'refused').map((each) => each.text);
+  const problems = checked.filter(({ state }) => state === 'failed').map(({ says }) => says);
   return problems.length === 0 ? null : problems.join('; ');
 }
 

@@ -8,6 +8,7 @@ import type { Config } from '../../operations/load-process-config.js';
 import { freeTestPort } from '../../test/free-port.js';
 import { checkPort, checkSinks, formatEstimate, portOf, verdictOf } from './check.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
+import type { CheckState } from '../../operations/checks.js';
 
 const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
 const problem = 'all 20 attendees lack a value for email: crm.records[0].match';
@@ -66,8 +67,16 @@ function configFor(port: number): Config {
 describe('the findings of check about sinks', () => {
   it('are read from the running pigeonpost without values, so that nothing is audited', async () => {
     expect(await checkSinks(configFor((server.address() as AddressInfo).port))).toEqual({
-      problems: [{ sink: 'crm', text: problem }],
-      notes: ['sink crm: of the attendees read so far, 0 to send, 20 withheld: no value to match by', note],
+      mapping: [{ id: 'mapping:crm', label: 'sink crm', state: 'failed', says: problem }],
+      consent: [
+        {
+          id: 'consent:crm',
+          label: 'sink crm',
+          state: 'note',
+          says: 'sink crm: of the attendees read so far, 0 to send, 20 withheld: no value to match by',
+        },
+      ],
+      'profile-fields': [{ id: 'profile-fields', label: 'fields', state: 'note', says: note }],
     });
     expect(asked).toEqual(['GET /instance', 'POST /api/preview']);
   });
@@ -76,37 +85,45 @@ describe('the findings of check about sinks', () => {
     refusal = 'this token may not read workspace acme';
     const config = configFor((server.address() as AddressInfo).port);
     const crm = `the mapping of sink crm was not checked with stored items: ${refusal}`;
-    expect(await checkSinks(config)).toEqual({ problems: [], notes: [crm] });
+    const unchecked = (says: string) => ({
+      mapping: [{ id: 'mapping', label: 'mappings', state: 'note', says }],
+      consent: [],
+      'profile-fields': [],
+    });
+    expect(await checkSinks(config)).toEqual(unchecked(crm));
     const both = await checkSinks({ ...config, sinks: { ...config.sinks, hooks: config.sinks['crm']! } });
-    expect(both.notes).toEqual([`the mappings of sinks crm, hooks were not checked with stored items: ${refusal}`]);
+    expect(both).toEqual(unchecked(`the mappings of sinks crm, hooks were not checked with stored items: ${refusal}`));
   });
 
   it('are empty if no pigeonpost runs and nothing is stored', async () => {
-    expect(await checkSinks(configFor(1))).toEqual({ problems: [], notes: [] });
+    expect(await checkSinks(configFor(1))).toEqual({ mapping: [], consent: [], 'profile-fields': [] });
   });
 });
 
 describe('the port of the API', () => {
+  const ok = (says: string) => ({ id: 'server', label: 'server', state: 'ok', says });
+
   it('is a problem if another program listens there', async () => {
     const other = createServer((_, response) => response.end('not pigeonpost'));
     const port = await freeTestPort();
     await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
     expect(await checkPort(configFor(port))).toEqual([
       {
-        what: 'server',
-        result: 'refused',
-        text: `cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there: stop it, or choose another server.port`,
+        id: 'server',
+        label: 'server',
+        state: 'failed',
+        says: `cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there: stop it, or choose another server.port`,
       },
     ]);
     await new Promise((resolve) => other.close(resolve));
     const text = `port ${port} of 127.0.0.1 is free`;
-    expect(await checkPort(configFor(port))).toEqual([{ what: 'server', result: 'ok', text }]);
+    expect(await checkPort(configFor(port))).toEqual([ok(text)]);
   });
 
   it('may be in use by the pigeonpost of this configuration', async () => {
     const { port } = server.address() as AddressInfo;
     const text = `port ${port} of 127.0.0.1 is in use by the pigeonpost of this configuration`;
-    expect(await checkPort(configFor(port))).toEqual([{ what: 'server', result: 'ok', text }]);
+    expect(await checkPort(configFor(port))).toEqual([ok(text)]);
   });
 
   it('is no problem while a pigeonpost is starting there', async () => {
@@ -119,8 +136,8 @@ describe('the port of the API', () => {
     starting.closeAllConnections();
     await new Promise((resolve) => starting.close(resolve));
     expect(judged).toMatchObject({
-      result: 'ok',
-      text: expect.stringMatching(/by a pigeonpost that is not ready yet$/),
+      state: 'ok',
+      says: expect.stringMatching(/by a pigeonpost that is not ready yet$/),
     });
   });
 
@@ -172,10 +189,10 @@ describe('the text of an estimate', () => {
 });
 
 describe('the verdict of check', () => {
-  const results = (...all: ('ok' | 'warning' | 'refused' | 'unreachable')[]) => all.map((result) => ({ result }));
+  const results = (...all: CheckState[]) => all.map((state) => ({ state }));
 
   it('names the next command if there is no problem', () => {
-    expect(verdictOf(results('ok', 'ok', 'warning'), './pigeonpost.yaml', false)).toEqual([
+    expect(verdictOf(results('ok', 'note', 'ok', 'warning'), './pigeonpost.yaml', false)).toEqual([
       'no problems: 2 checks passed, 1 warning to review',
       'next: pigeonpost start',
     ]);
@@ -186,7 +203,7 @@ describe('the verdict of check', () => {
   });
 
   it('counts what is refused or out of reach, and asks for another check', () => {
-    expect(verdictOf(results('ok', 'refused', 'unreachable'), './other.yaml', true)).toEqual([
+    expect(verdictOf(results('ok', 'failed', 'unknown'), './other.yaml', true)).toEqual([
       '2 problems: fix each PROBLEM above, then run: pigeonpost check --config ./other.yaml',
     ]);
   });

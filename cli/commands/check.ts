@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand, Context } from '../command.js';
-import type { Checked } from '../../worker/check-start.js';
+import type { CheckContext } from '../../worker/check.js';
+import type { CheckOf, CheckResult, CheckRun, CheckState } from '../../operations/checks.js';
 import type { Config } from '../../operations/load-process-config.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
 import { ExitCode, CommandError } from '../exit-code.js';
-import { printLabelled, whileWaiting } from '../output.js';
+import { type Output, printLabelled, whileWaiting } from '../output.js';
 import { type Style, tableLines } from '../text-line.js';
 import { readFile } from 'node:fs/promises';
 import { findInstance, isRunning, isTokenRefusal, NotReadyError } from '../find-instance.js';
@@ -61,61 +62,118 @@ export async function check(
     readonly isLast?: boolean;
   },
 ): Promise<ExitCode> {
-  const { estimate } = await import('../../operations/calendar-demand.js');
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
-  const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
-  const { check: checkAll } = await import('../../worker/check.js');
+  const { isOf, runChecks, selections } = await import('../../operations/checks.js');
   const loaded = await loadProcessConfig(config);
-  const results: Checked[] = [];
-  const add = (checked: Checked): void => {
-    const { what, result, text } = checked;
-    results.push(checked);
-    if (!json) printLabelled(out, labels[result], `${what}: ${text}`);
-  };
-  const note = (text: string): void => {
-    if (!json) printLabelled(out, ['note', 'yellow'], text);
-  };
-  add({ what: 'configuration', result: 'ok', text: `${config} is valid` });
-  for (const { line, key, message } of loaded.warnings) note(`${config}:${line}: ${key}: ${message}`);
-  const surroundings = { binarySources: binarySources(), isRunning: () => isRunning(loaded) };
-  for await (const result of checkAll(loaded, surroundings, AbortSignal.timeout(60_000))) add(result);
-  for (const result of await checkPort(loaded)) add(result);
-  const { problems, notes } = await whileWaiting('checking the mappings with stored items', () => checkSinks(loaded));
-  for (const { sink, text } of problems) add({ what: `sink ${sink}`, result: 'refused', text });
-  for (const each of notes) note(each);
-  const estimates: Estimate[] = [];
-  const canRead = results.every(({ what, result }) => result === 'ok' || !what.startsWith('workspace '));
-  if (wantsEstimate && canRead) {
-    const signal = AbortSignal.timeout(estimateTimeoutMs);
-    for await (const each of estimate(loaded, { quota, now: Date.now(), signal })) {
-      estimates.push(each);
-      if (!json) for (const line of formatEstimate(each)) out.line(line);
-    }
+  const results: CheckResult[] = [];
+  const runs = await runsOf(loaded, { file: config, quota, results });
+  const names = wantsEstimate ? ([...selections.check, 'estimate'] as const) : selections.check;
+  for await (const each of runChecks(names, runs, await contextOf(loaded))) {
+    results.push(each);
+    if (!json) printCheck(out, each);
   }
   if (json) {
-    out.line(JSON.stringify({ results, warnings: loaded.warnings, notes, ...(wantsEstimate ? { estimates } : {}) }));
+    const notes = results.filter(({ state }) => state === 'note');
+    const document = {
+      results: results.filter(({ state }) => state !== 'note').map(inShort),
+      warnings: loaded.warnings,
+      notes: notes.filter((each) => !isEstimate(each) && !isOf(each, 'configuration')).map(({ says }) => says),
+      ...(wantsEstimate ? { estimates: notes.filter(isEstimate).map(({ estimate }) => estimate) } : {}),
+    };
+    out.line(JSON.stringify(document));
   }
   if (!json && isLast) {
-    const runs = await isRunning(loaded);
+    const isStarted = await isRunning(loaded);
     out.line('');
-    for (const line of verdictOf(results, config, runs)) out.line(line);
+    for (const line of verdictOf(results, config, isStarted)) out.line(line);
   }
-  if (results.some(({ result }) => result === 'refused')) return ExitCode.Failed;
-  return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
+  if (results.some(({ state }) => state === 'failed')) return ExitCode.Failed;
+  return results.some(({ state }) => state === 'unknown') ? ExitCode.Unreachable : ExitCode.Done;
 }
 
-const labels: Readonly<Record<Checked['result'], readonly [string, Style]>> = {
-  ok: ['ok', 'green'],
-  warning: ['warning', 'yellow'],
-  refused: ['PROBLEM', 'red'],
-  unreachable: ['PROBLEM', 'red'],
+/** A note with the table of an estimate. */
+interface EstimateResult extends CheckResult<'note'> {
+  readonly estimate: Estimate;
+}
+
+function isEstimate(result: CheckResult): result is EstimateResult {
+  return 'estimate' in result;
+}
+
+/** Returns how each check of the command is made. @param quota requests a day, for `--estimate` @param results those so far */
+async function runsOf(
+  config: Config,
+  { file, quota, results }: { readonly file: string; readonly quota: number | null; readonly results: CheckResult[] },
+) {
+  const { estimate } = await import('../../operations/calendar-demand.js');
+  const { checkOf, isOf } = await import('../../operations/checks.js');
+  const { standaloneChecks } = await import('../../worker/check.js');
+  let findings: Promise<SinkFindings> | undefined;
+  const found = async (): Promise<SinkFindings> =>
+    await (findings ??= whileWaiting('checking the mappings with stored items', () => checkSinks(config)));
+  return {
+    ...standaloneChecks,
+    configuration: async () => {
+      const about = checkOf('configuration', 'configuration');
+      const warnings = config.warnings.map(({ line, key, message }) => `${file}:${line}: ${key}: ${message}`);
+      return [about.ok(`${file} is valid`), ...warnings.map((text) => about.note(text))];
+    },
+    server: async () => await checkPort(config),
+    mapping: async () => (await found()).mapping,
+    consent: async () => (await found()).consent,
+    'profile-fields': async () => (await found())['profile-fields'],
+    async *estimate() {
+      if (results.some((each) => isOf(each, 'workspace') && each.state !== 'ok')) return;
+      const signal = AbortSignal.timeout(estimateTimeoutMs);
+      const about = checkOf('estimate', 'estimate');
+      for await (const each of estimate(config, { quota, now: Date.now(), signal })) {
+        yield { ...about.note(each.advice.text), estimate: each };
+      }
+    },
+  } satisfies Readonly<Record<CheckOf<'check'> | 'estimate', CheckRun<CheckContext>>>;
+}
+
+/** Returns the dependencies of the checks of an installation. */
+export async function contextOf(config: Config): Promise<CheckContext> {
+  const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
+  const surroundings = { binarySources: binarySources(), isRunning: () => isRunning(config) };
+  return { config, surroundings, signal: AbortSignal.timeout(60_000) };
+}
+
+function printCheck(out: Output, result: CheckResult): void {
+  const { label, state, says } = result;
+  if (isEstimate(result)) {
+    for (const line of formatEstimate(result.estimate)) out.line(line);
+  } else {
+    printLabelled(out, marks[state].label, state === 'note' ? says : `${label}: ${says}`);
+  }
+}
+
+/** The level of a result in the terminal, and in JSON documents. */
+const marks: Readonly<Record<CheckState, { readonly label: readonly [string, Style]; readonly word: string }>> = {
+  ok: { label: ['ok', 'green'], word: 'ok' },
+  note: { label: ['note', 'yellow'], word: 'note' },
+  warning: { label: ['warning', 'yellow'], word: 'warning' },
+  failed: { label: ['PROBLEM', 'red'], word: 'refused' },
+  unknown: { label: ['PROBLEM', 'red'], word: 'unreachable' },
 };
 
+/** A result in a JSON document and in a bug report. */
+export interface CheckInShort {
+  readonly what: string;
+  readonly result: string;
+  readonly text: string;
+}
+
+/** Returns a result as JSON documents and bug reports show it. */
+export function inShort({ label, state, says }: CheckResult): CheckInShort {
+  return { what: label, result: marks[state].word, text: says };
+}
+
 /** Returns the verdict on a configuration, and the next command. Pure. */
-export function verdictOf(results: readonly Pick<Checked, 'result'>[], file: string, runs: boolean): string[] {
-  const count = (...wanted: Checked['result'][]): number =>
-    results.filter(({ result }) => wanted.includes(result)).length;
-  const [problems, warnings] = [count('refused', 'unreachable'), count('warning')];
+export function verdictOf(results: readonly Pick<CheckResult, 'state'>[], file: string, runs: boolean): string[] {
+  const count = (...wanted: CheckState[]): number => results.filter(({ state }) => wanted.includes(state)).length;
+  const [problems, warnings] = [count('failed', 'unknown'), count('warning')];
   const command = (name: string): string =>
     file === './pigeonpost.yaml' ? `pigeonpost ${name}` : `pigeonpost ${name} --config ${file}`;
   if (problems > 0) {
@@ -134,13 +192,14 @@ export function verdictOf(results: readonly Pick<Checked, 'result'>[], file: str
  * Checks that a start can listen at its addresses and store the API's token. A running process of this configuration is
  * not a problem.
  */
-export async function checkPort(config: Config): Promise<Checked[]> {
+export async function checkPort(config: Config): Promise<CheckResult[]> {
+  const { checkOf } = await import('../../operations/checks.js');
   const { checkServer } = await import('../../worker/check-start.js');
   const { isTaken } = await import('../../worker/embedded-temporal/free-port.js');
   const { host, port } = config.server;
   const own = (await isTaken(host, port)) ? await ownPigeonpost(config) : null;
   if (own === null) return await checkServer(config);
-  return [{ what: 'server', result: 'ok', text: `port ${port} of ${host} is in use by ${own}` }];
+  return [checkOf('server', 'server').ok(`port ${port} of ${host} is in use by ${own}`)];
 }
 
 /** Returns how to name the pigeonpost of this configuration that listens at its address; null: another program does. */
@@ -191,16 +250,11 @@ function total({ live, idle, sweep }: { live: number; idle: number; sweep: numbe
   return live + idle + sweep;
 }
 
-/** Findings about the sinks of a configuration, from stored items. */
-export interface SinkFindings {
-  /** One sentence per sink with the lists that its mapping withholds entirely. */
-  readonly problems: readonly { readonly sink: string; readonly text: string }[];
-  /**
-   * Number of people each sink receives, fields that a mapping reads but no stored item has, and sinks whose mapping
-   * could not be checked.
-   */
-  readonly notes: readonly string[];
-}
+/**
+ * Findings about the sinks of a configuration, from stored items: mappings that withhold whole lists, and those that could
+ * not be checked; the number of people each sink receives; fields that a mapping reads but no stored item has.
+ */
+type SinkFindings = Readonly<Record<'mapping' | 'consent' | 'profile-fields', readonly CheckResult[]>>;
 
 /**
  * Requests a preview for each sink from the running pigeonpost, without values, so that nothing is audited. If none
@@ -208,12 +262,20 @@ export interface SinkFindings {
  */
 export async function checkSinks(config: Config): Promise<SinkFindings> {
   const { storedFieldNotes } = await import('../../operations/field-notes.js');
+  const { checkOf } = await import('../../operations/checks.js');
   const client = apiClientFor(config);
   const configuration = { file: config.file, text: await readFile(config.file, 'utf8') };
-  const problems: { sink: string; text: string }[] = [];
-  const people: string[] = [];
+  const mapping: CheckResult[] = [];
+  const people: CheckResult[] = [];
   const fields: string[] = [];
   const unchecked = new Map<string, string[]>();
+  const aboutMappings = checkOf('mapping', 'mappings');
+  const aboutFields = checkOf('profile-fields', 'fields');
+  const withFields = (texts: readonly string[]): SinkFindings => ({
+    mapping: [...mapping, ...[...unchecked].map(([why, sinks]) => aboutMappings.note(uncheckedNote(sinks, why)))],
+    consent: people,
+    'profile-fields': texts.map((text) => aboutFields.note(text)),
+  });
   for (const sink of Object.keys(config.sinks)) {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
     const preview = await client.post('/api/preview', { json: asked }).catch((error: unknown) => {
@@ -221,18 +283,19 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
       throw error;
     });
     if (preview instanceof CommandError) {
-      if (preview.exitCode === ExitCode.Unreachable) return { problems, notes: (await storedFieldNotes(config)) ?? [] };
+      if (preview.exitCode === ExitCode.Unreachable) return withFields((await storedFieldNotes(config)) ?? []);
       unchecked.set(preview.message, [...(unchecked.get(preview.message) ?? []), sink]);
       continue;
     }
-    problems.push(...preview.problems.map((text) => ({ sink, text })));
+    const about = checkOf(`mapping:${sink}`, `sink ${sink}`);
+    mapping.push(...preview.problems.map((text) => about.failed(text)));
     fields.push(...preview.notes);
     for (const count of preview.counts.filter(({ list }) => list === 'attendees')) {
-      people.push(`sink ${sink}: of the attendees read so far, ${plannedWords(count)}`);
+      const ofPeople = checkOf(`consent:${sink}`, `sink ${sink}`);
+      people.push(ofPeople.note(`sink ${sink}: of the attendees read so far, ${plannedWords(count)}`));
     }
   }
-  const reasons = [...unchecked].map(([why, sinks]) => uncheckedNote(sinks, why));
-  return { problems, notes: [...people, ...fields, ...reasons] };
+  return withFields(fields);
 }
 
 function uncheckedNote(sinks: readonly string[], why: string): string {

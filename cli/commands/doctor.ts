@@ -2,8 +2,7 @@ import { codeOf } from '../../base/errors.js';
 import { sumOf } from '../../base/words.js';
 import type { CliCommand, Context, JsonOption } from '../command.js';
 import type { Status } from '../../operations/status-view.js';
-import { isRunning } from '../find-instance.js';
-import type { Checked } from '../../worker/check-start.js';
+import { type CheckInShort, contextOf, inShort } from './check.js';
 import { failureKindOf } from '../../worker/failure-kind.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
@@ -22,7 +21,6 @@ export function addDoctor(program: CliCommand): void {
     .runs(doctor, { offline: 'doctor' });
 }
 
-const checkMs = 60_000;
 /** Maximum number of entries of each kind. */
 const maxEntries = 50;
 
@@ -68,12 +66,13 @@ async function load(file: string): Promise<{ config: Config } | { problem: strin
   }
 }
 
-async function lookAt(config: Config): Promise<Checked[]> {
-  const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
-  const { check } = await import('../../worker/check.js');
-  const found: Checked[] = [];
-  const surroundings = { binarySources: binarySources(), isRunning: () => isRunning(config) };
-  for await (const each of check(config, surroundings, AbortSignal.timeout(checkMs))) found.push(each);
+async function lookAt(config: Config): Promise<CheckInShort[]> {
+  const { runChecks, selections } = await import('../../operations/checks.js');
+  const { standaloneChecks } = await import('../../worker/check.js');
+  const found: CheckInShort[] = [];
+  for await (const each of runChecks(selections.doctor, standaloneChecks, await contextOf(config))) {
+    found.push(inShort(each));
+  }
   return found;
 }
 
@@ -134,7 +133,7 @@ export interface DoctorReport {
   readonly problem: string | null;
   /** Null if the configuration is invalid. */
   readonly settings: unknown;
-  readonly checks: readonly Checked[];
+  readonly checks: readonly CheckInShort[];
   readonly running: Awaited<ReturnType<typeof askRunning>>;
   /** Warnings and errors of the log, if a log was named. */
   readonly log: readonly LogLine[];

@@ -3,7 +3,8 @@ import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { eventTimes, sessionItems, readSchedules } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
 import { PermitRefusal, reserveOf } from '../../work/requests/quota-rules.js';
-import { checkOf, type EventChecks, type ReadyCheck, judgeService, judgeSessions } from './readiness.js';
+import { checkOf } from '../checks.js';
+import { type EventChecks, type ReadyCheck, judgeService, judgeSessions } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
 import { countRegistrants, judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
@@ -65,15 +66,15 @@ export async function checkReady(deps: Collaborators, place: PigeonholeName, now
       endDate: textOf(asked.item, 'endDate'),
       timezone: textOf(asked.item, 'timezone'),
     },
-    checks: [
-      judgeService(asked, now),
-      judgeRegistrants(settingsOf(asked.item), registrants),
-      fields,
-      judgeSessions(asked.item, reads.includes('sessions') ? items : null),
-      quota,
-      ...destinations.flat(),
-      ...consent,
-    ],
+    checks: {
+      event: [judgeService(asked, now)],
+      registrants: [judgeRegistrants(settingsOf(asked.item), registrants)],
+      'profile-fields': [fields],
+      sessions: [judgeSessions(asked.item, reads.includes('sessions') ? items : null)],
+      quota: [quota],
+      sink: destinations.flat(),
+      consent,
+    },
   };
 }
 

@@ -1,4 +1,5 @@
-import { type ReadyCheck, checkOf } from './readiness.js';
+import { checkOf } from '../checks.js';
+import type { ReadyCheck } from './readiness.js';
 import { counted, grouped, singular, sumOf } from '../../base/words.js';
 import type { DeliverableCount, MappedCount } from '../count-deliverable.js';
 import { consentReason } from '../../delivering/decide-delivery.js';

@@ -24,7 +24,11 @@ function found(given: Partial<Omit<EventWork, 'pigeonhole'>> & { pigeonhole?: Pa
     ...given,
     pigeonhole: { ...pigeonhole, ...given.pigeonhole },
   });
-  return Object.fromEntries(checks.map((check) => [check.id, check]));
+  return Object.fromEntries(
+    Object.values(checks)
+      .flat()
+      .map((check) => [check.id, check]),
+  );
 }
 
 describe('the state of work before an event', () => {

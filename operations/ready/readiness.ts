@@ -6,6 +6,7 @@ import { counted, formatInstant } from '../../base/words.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import { eventTimes, type SessionTimes, sessionTimes } from '../../reading/stream-facts.js';
 import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { checkOf, type CheckOf } from '../checks.js';
 import { problemWords } from '../problems.js';
 import type { PigeonholeView, SinkView } from '../status-view.js';
 
@@ -29,14 +30,6 @@ const readyCheckSchema = z
   .openapi('ReadyCheck');
 export type ReadyCheck = z.infer<typeof readyCheckSchema>;
 
-/** Returns one function for each state that the result of a check can have. */
-export function checkOf(id: string, label: string) {
-  const result =
-    (state: ReadyCheck['state']) =>
-    (says: string, todo?: string): ReadyCheck => ({ id, label, state, says, ...(todo === undefined ? {} : { todo }) });
-  return { ok: result('ok'), warning: result('warning'), failed: result('failed'), unknown: result('unknown') };
-}
-
 /** Whether an event can begin, and the checks that decide it. */
 export const readinessSchema = z
   .object({
@@ -57,9 +50,13 @@ export const readinessSchema = z
 export type Readiness = z.infer<typeof readinessSchema>;
 
 /** Checks that go beyond the ledger's state: the service, the sinks, people, the quota. */
-export type EventChecks = Pick<Readiness, 'checks'> & {
+export interface EventChecks {
+  readonly checks: Readonly<Record<Exclude<CheckOf<'ready'>, WorkCheck>, readonly ReadyCheck[]>>;
   readonly pigeonhole: Pick<Readiness['pigeonhole'], 'name' | 'status' | 'startDate' | 'endDate' | 'timezone'>;
-};
+}
+
+/** The checks of the work's state, as the status shows it. */
+type WorkCheck = 'reading' | 'running' | 'parked';
 
 /** Pure. */
 export function isReady(checks: readonly ReadyCheck[]): boolean {
@@ -80,8 +77,8 @@ export interface EventWork {
 }
 
 /** Checks the state of work on a pigeonhole before its event starts. Pure. */
-export function workChecks(work: EventWork): ReadyCheck[] {
-  return [readingCheck(work), runningCheck(work), parkedCheck(work)];
+export function workChecks(work: EventWork): Record<WorkCheck, readonly ReadyCheck[]> {
+  return { reading: [readingCheck(work)], running: [runningCheck(work)], parked: [parkedCheck(work)] };
 }
 
 function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {

@@ -44,6 +44,8 @@ async function check(...args: string[]): Promise<string> {
 }
 
 interface Document {
+  readonly results: { what: string; result: string; text: string }[];
+  readonly notes: string[];
   readonly estimates: {
     quota: number | null;
     requestsMade: number;
@@ -56,7 +58,19 @@ interface Document {
 describe('check --estimate', () => {
   it('compares the requests of the busiest day with the quota, without a store or Temporal, and counts its own requests', async () => {
     await fetch(`${sandbox.baseUrl}/_control/requests`, { method: 'DELETE' });
-    const { estimates } = JSON.parse(await check('--json')) as Document;
+    const { results, notes, estimates } = JSON.parse(await check('--json')) as Document;
+    expect(results[0]).toEqual({ what: 'configuration', result: 'ok', text: './pigeonpost.yaml is valid' });
+    // The subjects in their order; another process of this machine may use the port.
+    const levels = new Map(results.filter(({ what }) => what !== 'server').map(({ what, result }) => [what, result]));
+    expect([...levels]).toEqual([
+      ['configuration', 'ok'],
+      ['workspace acme', 'ok'],
+      ['sync all', 'ok'],
+      ['sink archive', 'ok'],
+      ['store', 'unreachable'],
+      ['temporal', 'unreachable'],
+    ]);
+    expect(notes).toEqual([]); // the estimate is a document of its own
     const state = (await (await fetch(`${sandbox.baseUrl}/_control/state`)).json()) as { requests: { total: number } };
     const [estimate] = estimates;
     expect(estimate).toMatchObject({ quota: 5000, advice: { fits: false } });
