@@ -1,13 +1,14 @@
 import { messageOf } from '../base/errors.js';
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { Collaborators, InUse, SpanAttributes } from '../work/collaborators.js';
+import type { Collaborators, InUse } from '../cycles/collaborators.js';
+import type { SpanAttributes } from '../base/tracer.js';
 import { stayWithSink } from '../delivering/stay-with-sink.js';
 import { discoverWorkspace } from '../reading/discover.js';
 import { forgetAttendee } from '../delivering/forget-attendee.js';
 import { readGroup } from '../reading/read-group.js';
 import { importRegistrants } from '../importing/import-registrants.js';
-import type { ErasureResult, ImportResult, ReadingResult, StayResult } from '../work/cycle-results.js';
+import type { ErasureResult, ImportResult, ReadingResult, StayResult } from '../cycles/cycle-results.js';
 
 /** Interval between heartbeats: much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
 export const heartbeatEveryMs = 3000;

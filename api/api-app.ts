@@ -9,7 +9,7 @@ import type { WorkflowStarter } from '../operations/orchestration.js';
 import type { NamedPreview, PreviewRequest } from '../operations/preview-sink.js';
 import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import type { EventChecks } from '../operations/ready/readiness.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
 import type { AlertsView } from '../operations/alerts/alert-desk.js';

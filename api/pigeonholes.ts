@@ -5,7 +5,7 @@ import { type StreamState, streamStates } from '../reading/stream-facts.js';
 import type { CadenceReason } from '../reading/cadence.js';
 import { cadenceWords, cadenceShape } from '../operations/freshness.js';
 import { latenessMs, type Obstacles } from '../operations/lateness.js';
-import { syncsOf } from '../work/reading-plan.js';
+import { syncsOf } from '../config/syncs.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { answers, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
 import { groupBy } from '../base/grouping.js';

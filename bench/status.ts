@@ -9,7 +9,7 @@ import { readSnapshot, readStatus, type StatusSources } from '../operations/read
 import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
 import { forecastNeeds } from '../reading/demand.js';
-import { rememberForecast } from '../work/requests/remembered-forecast.js';
+import { rememberForecast } from '../requests/remembered-forecast.js';
 import { withStage } from './processes/stage.js';
 import { type Bench, type BenchReport, median, storeKinds } from './report.js';
 import { fillLedger, type LedgerSize, openFilled } from './status/fill-ledger.js';

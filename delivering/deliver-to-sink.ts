@@ -6,13 +6,13 @@ import { pauseOfSink } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
 import { openBreaker } from './sink-breaker.js';
-import type { Collaborators, OpenSink } from '../work/collaborators.js';
+import type { Collaborators, OpenSink } from '../cycles/collaborators.js';
 import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
-import { strictest } from '../work/reading-plan.js';
+import { strictest } from '../config/syncs.js';
 import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
-import type { DeliveryResult } from '../work/cycle-results.js';
+import type { DeliveryResult } from '../cycles/cycle-results.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 
 /** Maximum length of a cycle, so that every lane gets its share. */

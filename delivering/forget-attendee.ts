@@ -12,9 +12,9 @@ import {
 } from '../people/erasures.js';
 import { endErasure, keepReceipts } from '../people/erasure-states.js';
 import { settleErasingLane } from '../people/held-items.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
-import type { ErasureResult } from '../work/cycle-results.js';
+import type { ErasureResult } from '../cycles/cycle-results.js';
 import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { reasonOf } from '../sinks/all-reasons.js';
 import { allSinks } from '../sinks/all-sinks.js';

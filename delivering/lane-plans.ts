@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Selected } from '../ledger/pigeonholes.js';
 import { derivedLists, type ListName, pigeonholeLists, workspaceLists } from '../base/lists.js';
-import { sinksWanting } from '../work/reading-plan.js';
+import { sinksWanting } from '../sinks/wanted-lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { byOrder, readableJson } from '../ledger/sql-expressions.js';
 

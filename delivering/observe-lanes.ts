@@ -1,5 +1,5 @@
 import { type Candidate, newChanges, toCandidates } from './candidates.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type { LaneSettings } from './deliver-lane.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';

@@ -3,7 +3,7 @@ import { whileIdentityHidden } from '../sinks/reasons.js';
 import { withoutIdentity, ownRecords } from '../ledger/visibility.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Planned, Sink, Subject, Fields } from '../sinks/sink.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 import type { ShownChange } from './candidates.js';

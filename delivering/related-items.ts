@@ -10,7 +10,7 @@ import {
   toCandidates,
   withoutDelivery,
 } from './candidates.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 import type { SinkMapping } from './missing-values.js';
 

@@ -1,7 +1,7 @@
 import { groupBy } from '../base/grouping.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { OperatorTexts } from '../ledger/operator-texts.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { byOrder } from '../ledger/sql-expressions.js';
 import { markFilling, type LaneLease } from '../ledger/lanes.js';
 import type { Queryable } from '../ledger/drivers/database.js';

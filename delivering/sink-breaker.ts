@@ -3,7 +3,7 @@ import { endPostponements } from '../ledger/deliveries.js';
 import { endWaits } from '../ledger/lanes.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 import { findSink, noteTryNow } from '../ledger/sinks.js';
-import type { OpenSink } from '../work/collaborators.js';
+import type { OpenSink } from '../cycles/collaborators.js';
 import { hasFewOpen } from './read-lanes.js';
 import type { Settlement } from './send-batch.js';
 import { fewRecords, type LaneStatus } from './settle-outcomes.js';

@@ -1,7 +1,7 @@
 import { Alarm } from '../base/alarm.js';
-import type { Collaborators } from '../work/collaborators.js';
-import { type StayResult, stayLengthMs } from '../work/cycle-results.js';
-import { sinkWake } from '../work/wakes.js';
+import type { Collaborators } from '../cycles/collaborators.js';
+import { type StayResult, stayLengthMs } from '../cycles/cycle-results.js';
+import { sinkWake } from '../cycles/wakes.js';
 import { deliverToSink } from './deliver-to-sink.js';
 
 /** Maximum time between two cycles, in case a wake is lost. */

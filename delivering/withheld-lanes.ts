@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lackingReasons } from '../sinks/all-reasons.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { isSent, sentByValue } from './lane-plans.js';
 
 /** The lanes of a sink to which a configuration still sends. */

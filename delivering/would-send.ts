@@ -1,6 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Operation, Sink } from '../sinks/sink.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import type { Candidate } from './candidates.js';
 import { decideDelivery, type DecidingSink, shownChanges } from './decide-delivery.js';
 import type { SinkMapping } from './missing-values.js';

@@ -5,13 +5,14 @@ import { type ImportStatus, readImportStatus } from './read-import.js';
 import { readRefusalBehavior } from '../ledger/workspaces.js';
 import { resume } from '../ledger/pauses.js';
 import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { ImportSender } from './sending/import-sender.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
-import type { ImportResult } from '../work/cycle-results.js';
+import type { ImportResult } from '../cycles/cycle-results.js';
 import { selectedPigeonhole } from '../ledger/pigeonholes.js';
 import { registrantsList } from '../ledger/registrant-item.js';
-import { sinksWanting, syncsOf } from '../work/reading-plan.js';
+import { sinksWanting } from '../sinks/wanted-lists.js';
+import { syncsOf } from '../config/syncs.js';
 
 /**
  * Concurrent requests of an import. With two, the service stays busy while one response is settled. The third keeps the

@@ -30,7 +30,16 @@ describe.each(kinds)('JSON from the service, in a statement on %s', (kind) => {
   });
 });
 
-const foldersWithStatements = ['ledger', 'work', 'people', 'reading', 'delivering', 'importing', 'operations', 'api'];
+const foldersWithStatements = [
+  'ledger',
+  'requests',
+  'people',
+  'reading',
+  'delivering',
+  'importing',
+  'operations',
+  'api',
+];
 
 describe('a statement that reads inside a stored JSON value', () => {
   /** Operators that unescape every text of their value. `json_typeof` does not. */

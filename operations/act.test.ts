@@ -1,4 +1,4 @@
-import type { Collaborators, OpenSink } from '../work/collaborators.js';
+import type { Collaborators, OpenSink } from '../cycles/collaborators.js';
 import type { Outcome, Sink } from '../sinks/sink.js';
 import { testSink } from './act.js';
 

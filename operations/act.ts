@@ -1,4 +1,4 @@
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type { Action, ActionResult, SinkTest } from './action.js';
 import { storedDetail } from '../ledger/kept-answer.js';
 import { approveSink, isApproved } from '../ledger/approvals.js';
@@ -8,11 +8,11 @@ import { endRehearsal, startRehearsal, selectedPigeonhole, refOf } from '../ledg
 import { discovering, forgetting, importing, type WorkflowStarter } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume, pause, placeName, placeNamed } from '../ledger/pauses.js';
-import { askNow } from '../work/requests/quota.js';
+import { askNow } from '../requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers, forgetRefusedKey } from '../ledger/workspaces.js';
 import { pollNow, pollWorkspaceNow, sweepNow, sweepWorkspaceNow } from '../ledger/streams-due.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 
 /** The process that carries out an action. */
 interface ActingProcess {

@@ -1,5 +1,5 @@
 import type { SessionTimes } from '../reading/stream-facts.js';
-import type { ReadingPlan } from '../work/reading-plan.js';
+import type { ReadingPlan } from '../reading/reading-plan.js';
 import { adviseOnQuota, calendarDemand, type PlannedPigeonhole, withIntervals } from './calendar-demand.js';
 
 const minute = 60_000;

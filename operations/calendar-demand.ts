@@ -2,15 +2,16 @@ import { groupBy } from '../base/grouping.js';
 import { listsOfPeople, questionLists } from '../base/lists.js';
 import { choose, toPigeonhole } from '../reading/discover.js';
 import { eventTimes, sessionTimes, type SessionTimes, factsOf } from '../reading/stream-facts.js';
-import { syncsOf, planReading, streamsOf, type ReadingPlan } from '../work/reading-plan.js';
+import { syncsOf } from '../config/syncs.js';
+import { planReading, streamsOf, type ReadingPlan } from '../reading/reading-plan.js';
 import { allNeeds, addNeeds, demandBetween, noNeeds } from '../reading/demand.js';
 import type { Config, Intervals } from '../config/config.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { ListRef } from '../pigeonhole/lists.js';
-import { createWorkspaceClient } from '../work/open-connections.js';
+import { createWorkspaceClient } from '../requests/clients.js';
 import { counted, grouped } from '../base/words.js';
 import type { TimeWindow } from '../reading/cadence.js';
-import { type Needs, unstretched } from '../work/requests/quota-rules.js';
+import { type Needs, unstretched } from '../requests/quota-rules.js';
 
 /** A pigeonhole's calendar and its reading plan. */
 export interface PlannedPigeonhole {

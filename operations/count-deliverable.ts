@@ -2,7 +2,7 @@ import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { SinkConfig, Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
-import { acceptedBy } from '../work/open-connections.js';
+import { acceptedBy } from '../delivering/open-sinks.js';
 import { ownRecords } from '../ledger/visibility.js';
 import type { Consent } from '../ledger/seen-item.js';
 import { consentBehind, type Candidate } from '../delivering/candidates.js';

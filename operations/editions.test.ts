@@ -1,4 +1,4 @@
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { anotherConfiguration } from '../ledger/configurations.js';
 import { type Edition, Editions } from './editions.js';
 

@@ -1,17 +1,11 @@
-import type { Collaborators, InUse } from '../work/collaborators.js';
+import type { Collaborators, InUse } from '../cycles/collaborators.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Accounts } from '../sinks/network/accounts.js';
-import {
-  liftRefusedKeys,
-  type OnRequest,
-  openClients,
-  createSinks,
-  registerOpenSinks,
-  sharedThroughLedger,
-} from '../work/open-connections.js';
+import { liftRefusedKeys, type OnRequest, openClients } from '../requests/clients.js';
+import { createSinks, registerOpenSinks, sharedThroughLedger } from '../delivering/open-sinks.js';
 import { shownPigeonholes, stillChosen } from '../reading/discover.js';
 import {
   archiveSelections,

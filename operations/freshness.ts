@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi';
 import { instant } from '../base/printable.js';
 import { readableAt, type ReadingWait } from '../base/reading-words.js';
 import { latenessMs, type ListReading, type Obstacles, shortestGraceMs } from './lateness.js';
-import { askBackEveryMs } from '../work/requests/outages.js';
+import { askBackEveryMs } from '../requests/outages.js';
 import { type WorkspaceStatus } from './ledger-status.js';
 import { formatSpan } from '../base/words.js';
 

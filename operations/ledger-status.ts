@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import { readableJson } from '../ledger/sql-expressions.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { type AllFreshness, type CadenceGroup, maybeLateLists, type StreamGroup, streamGroups } from './freshness.js';
 import type { ListReading } from './lateness.js';
 import type { PigeonholeView } from './status-view.js';

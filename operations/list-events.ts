@@ -1,11 +1,11 @@
 import { counted } from '../base/words.js';
 import { choose, type DiscoveredPigeonhole, toPigeonhole } from '../reading/discover.js';
-import { syncsOf } from '../work/reading-plan.js';
+import { syncsOf } from '../config/syncs.js';
 import type { Config } from '../config/config.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import { loadCandidateConfig } from './load-process-config.js';
-import { createWorkspaceClient } from '../work/open-connections.js';
+import { createWorkspaceClient } from '../requests/clients.js';
 
 export interface ListedEvents {
   readonly events: readonly DiscoveredPigeonhole[];

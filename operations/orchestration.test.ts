@@ -7,7 +7,7 @@ import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { runningImports } from '../importing/read-import.js';
-import { Wakes } from '../work/wakes.js';
+import { Wakes } from '../cycles/wakes.js';
 import { createStarter, discovering, importing } from './orchestration.js';
 
 const databases = useBothDatabases();

@@ -2,8 +2,8 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { type Priority, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Ledger } from '../ledger/ledger.js';
 import { assignReaders, readersOf } from '../ledger/readers.js';
-import type { Orchestration } from '../work/collaborators.js';
-import { readersWake, sinkWake, type Wakes } from '../work/wakes.js';
+import type { Orchestration } from '../cycles/collaborators.js';
+import { readersWake, sinkWake, type Wakes } from '../cycles/wakes.js';
 import {
   deliverToSinkId,
   discoverPigeonholesId,

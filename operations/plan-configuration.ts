@@ -1,6 +1,6 @@
 import { counted } from '../base/words.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type {
   Candidate,
   CausedDeliveries,
@@ -18,7 +18,8 @@ import { syncsTo, knownLanes, countChangesBehind } from '../delivering/lane-plan
 import { deadLetterGroups, waitsForAPerson } from '../delivering/dead-letters.js';
 import { loadCandidate } from './load-process-config.js';
 import { documentOf } from './editions.js';
-import { createSinks, destinationOf, openClients } from '../work/open-connections.js';
+import { createSinks, destinationOf } from '../delivering/open-sinks.js';
+import { openClients } from '../requests/clients.js';
 import { allApprovals } from '../ledger/approvals.js';
 import { planDeliveries, planKept, type Selections } from './plan-deliveries.js';
 import { planWithholding } from './plan-withholding.js';

@@ -24,7 +24,7 @@ import {
   type MappedCount,
   sumCounts,
 } from './count-deliverable.js';
-import { acceptedBy, createSink, historyMs } from '../work/open-connections.js';
+import { acceptedBy, createSink, historyMs } from '../delivering/open-sinks.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 import { type ObservedLane, observedLanes } from '../ledger/observations.js';
 import { allApprovals } from '../ledger/approvals.js';

@@ -2,7 +2,7 @@ import { mappingReasons } from '../sinks/all-reasons.js';
 import { knownLanes, type PlannedLane } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { createSink } from '../work/open-connections.js';
+import { createSink } from '../delivering/open-sinks.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { sumOf } from '../base/words.js';
 import type { WithheldItems } from './configuration-plan.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import type { Candidate } from '../delivering/candidates.js';
@@ -21,7 +21,7 @@ import { fieldNames } from '../ledger/seen-fields.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-input.js';
 import { loadCandidate } from './load-process-config.js';
-import { createSink } from '../work/open-connections.js';
+import { createSink } from '../delivering/open-sinks.js';
 import { selectedThen } from './plan-configuration.js';
 import { lanesOf } from './plan-deliveries.js';
 import { z } from '@hono/zod-openapi';

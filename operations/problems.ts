@@ -1,7 +1,7 @@
 import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
 import { counted, formatInstant, grouped } from '../base/words.js';
 import { failureWords } from '../sinks/network/failure-sentence.js';
-import { serviceSilent } from '../work/requests/outages.js';
+import { serviceSilent } from '../requests/outages.js';
 import type { Action } from './action.js';
 import type { FoundProblem, Problem, ProblemCode, ProblemWords } from './problem.js';
 

@@ -6,7 +6,7 @@ import {
   type Outcome,
 } from '../importing/provisioning/apply-event.js';
 import { findDifferences, type Shown } from '../importing/provisioning/object-states.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event-file.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { pollNow } from '../ledger/streams-due.js';

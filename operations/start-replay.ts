@@ -1,4 +1,4 @@
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
 import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -1,4 +1,4 @@
-import type { QuotaState } from '../work/requests/quota.js';
+import type { QuotaState } from '../requests/quota.js';
 import { operatedSink, viewQuota } from './status-view.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');

@@ -18,9 +18,9 @@ import {
   type Needs,
   stretchFor,
   unstretched,
-} from '../work/requests/quota-rules.js';
+} from '../requests/quota-rules.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type QuotaState, readQuotas } from '../work/requests/quota.js';
+import { type QuotaState, readQuotas } from '../requests/quota.js';
 
 /** A pause with its author, reason and start. */
 const pauseViewSchema = z

@@ -12,12 +12,12 @@ import {
   silentLanes,
 } from '../delivering/withheld-lanes.js';
 import { placeName } from '../ledger/pauses.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { isLacking, reasonOf, reasonsByType } from '../sinks/all-reasons.js';
 import { expressionsOfReason } from '../delivering/missing-values.js';
 import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config, SinkConfig } from '../config/config.js';
-import { fingerprintOf } from '../work/open-connections.js';
+import { fingerprintOf } from '../delivering/open-sinks.js';
 import { formatKey } from '../config/read-document.js';
 import { unseenFields, type SeenByList, fieldsSeen, mentionedLists } from './field-notes.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -16,7 +16,7 @@ import { droppedFileProblems } from '../ledger/imports/dropped-files.js';
 import { importFileNames } from '../ledger/imports/imports.js';
 import type { OperatorTexts } from '../ledger/operator-texts.js';
 import { pauseReasons } from '../ledger/pauses.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { personFields, addressesIn, waysToName } from './find-person.js';
 import type { Fields } from '../ledger/item-form.js';

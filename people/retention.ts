@@ -1,4 +1,4 @@
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { groupBy } from '../base/grouping.js';
 import { deliveriesOf, dropDeliveries } from '../ledger/deliveries-condensed.js';

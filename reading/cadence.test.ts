@@ -1,7 +1,7 @@
 import type { Intervals } from '../config/config.js';
 import { cadenceOf, noWindow, type StreamFacts, untilNextRead } from './cadence.js';
-import { shortest } from '../work/reading-plan.js';
-import { unstretched } from '../work/requests/quota-rules.js';
+import { shortest } from './reading-plan.js';
+import { unstretched } from '../requests/quota-rules.js';
 
 const second = 1000;
 const minute = 60 * second;

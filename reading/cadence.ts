@@ -1,7 +1,7 @@
 import type { Intervals } from '../config/config.js';
 import { isOfWorkspace, questionLists, type ServiceListName, serviceTraits } from '../base/lists.js';
-import type { Stretch } from '../work/requests/quota-rules.js';
-import { longestQuietMs, longestEndedMs, liveInterval } from '../work/reading-plan.js';
+import type { Stretch } from '../requests/quota-rules.js';
+import { longestQuietMs, longestEndedMs, liveInterval } from './reading-plan.js';
 
 /** Start and end of an event or a session, epoch ms; null: not known. */
 export interface TimeWindow {

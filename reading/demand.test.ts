@@ -1,7 +1,7 @@
 import type { Intervals } from '../config/config.js';
 import { noWindow, type StreamFacts } from './cadence.js';
 import { demandBetween } from './demand.js';
-import { unstretched } from '../work/requests/quota-rules.js';
+import { unstretched } from '../requests/quota-rules.js';
 
 const minute = 60_000;
 const hour = 60 * minute;

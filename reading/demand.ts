@@ -10,11 +10,11 @@ import {
   slicePagesOf,
   type StreamFacts,
 } from './cadence.js';
-import { type Needs, unstretched } from '../work/requests/quota-rules.js';
+import { type Needs, unstretched } from '../requests/quota-rules.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { streamRecords, factsOf, readSchedules } from './stream-facts.js';
-import { shortest } from '../work/reading-plan.js';
+import { shortest } from './reading-plan.js';
 
 export const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
 

@@ -12,16 +12,16 @@ import {
 import { probeGone } from '../ledger/streams-gone.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { markDiscovered } from '../ledger/workspaces.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { keepRetention } from '../people/retention.js';
 import { readPigeonhole } from './read-pigeonhole.js';
 import { retryGoneInMs } from './read-stream.js';
 import { eventTimes } from './stream-facts.js';
-import { syncsOf } from '../work/reading-plan.js';
-import type { ReadingResult } from '../work/cycle-results.js';
+import { syncsOf } from '../config/syncs.js';
+import type { ReadingResult } from '../cycles/cycle-results.js';
 import { pausesOf, placeName } from '../ledger/pauses.js';
 import { ApiError } from '../pigeonhole/api-error.js';
-import { PermitRefusal } from '../work/requests/quota-rules.js';
+import { PermitRefusal } from '../requests/quota-rules.js';
 
 /** Minimum interval between two reads that show whether a pigeonhole which counted as gone exists again. */
 const probeGoneEveryMs = 10 * 60_000;

@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import type { NextReads } from '../ledger/streams.js';
 import type { ItemOrder, OpenWalk } from '../ledger/walk.js';
 import type { Page } from '../pigeonhole/page.js';
-import type { Permits } from '../work/requests/key-permits.js';
-import type { Permit } from '../work/requests/service-gate.js';
-import type { Priority } from '../work/requests/quota.js';
+import type { Permits } from '../requests/key-permits.js';
+import type { Permit } from '../requests/service-gate.js';
+import type { Priority } from '../requests/quota.js';
 import { circleError, listRef, type StreamReading } from './stream-reading.js';
 
 export interface WalkBudget {

@@ -2,8 +2,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import { knownPages } from '../ledger/pages.js';
 import { acquireStreams, ensureStreams, heldStreams, type StreamName, wantedStreams } from '../ledger/streams.js';
 import { type ReaderFence, type StreamProgress, writeProgress } from '../ledger/streams-progress.js';
-import { type ReadingPlan, streamsOf } from '../work/reading-plan.js';
-import type { TurnKind } from '../work/turns.js';
+import { type ReadingPlan, streamsOf } from './reading-plan.js';
+import type { TurnKind } from '../cycles/turns.js';
 import { RememberedStream } from './remembered-stream.js';
 import { readSchedules, type Schedule } from './stream-facts.js';
 

@@ -6,8 +6,9 @@ import { refOf, selectedPigeonhole } from '../ledger/pigeonholes.js';
 import type { DueStream } from '../ledger/streams.js';
 import type { ReaderFence, StreamProgress } from '../ledger/streams-progress.js';
 import { type Permission, requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
-import type { Collaborators } from '../work/collaborators.js';
-import { type ReadingPlan, planReading, syncsOf } from '../work/reading-plan.js';
+import type { Collaborators } from '../cycles/collaborators.js';
+import { type ReadingPlan, planReading } from './reading-plan.js';
+import { syncsOf } from '../config/syncs.js';
 import {
   type DecidingList,
   decidingLists,
@@ -21,9 +22,9 @@ import { type CycleLimits, foundNews, type PermitsByPriority, type StreamPlace }
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { PigeonholeMemory } from './pigeonhole-memory.js';
 import type { RememberedStream } from './remembered-stream.js';
-import type { Priority } from '../work/requests/quota.js';
-import type { TurnKind } from '../work/turns.js';
-import type { CycleResult, PigeonholeName, ReadingResult } from '../work/cycle-results.js';
+import type { Priority } from '../requests/quota.js';
+import type { TurnKind } from '../cycles/turns.js';
+import type { CycleResult, PigeonholeName, ReadingResult } from '../cycles/cycle-results.js';
 import { ReadsBeside } from './reads-beside.js';
 import { engagementList } from '../ledger/engagement.js';
 import { type Recount, recountEngagement } from './recount-engagement.js';

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 
 /**
  * Totals of older minutes are deleted, except the newest one, which is subtracted from the total of the first minute

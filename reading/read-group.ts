@@ -15,9 +15,9 @@ import {
 } from '../ledger/readers.js';
 import { type Permission, requestPermission } from '../ledger/workspaces.js';
 import { writeProgress } from '../ledger/streams-progress.js';
-import type { Collaborators } from '../work/collaborators.js';
-import { type StayResult, stayLengthMs } from '../work/cycle-results.js';
-import { readersWake } from '../work/wakes.js';
+import type { Collaborators } from '../cycles/collaborators.js';
+import { type StayResult, stayLengthMs } from '../cycles/cycle-results.js';
+import { readersWake } from '../cycles/wakes.js';
 import { PigeonholeReader } from './pigeonhole-reader.js';
 
 /** Interval between two beats. A wake makes the next one earlier. */

@@ -1,5 +1,5 @@
-import type { PigeonholeName, ReadingResult } from '../work/cycle-results.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { PigeonholeName, ReadingResult } from '../cycles/cycle-results.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { PigeonholeReader } from './pigeonhole-reader.js';
 
 /** Runs one cycle of a pigeonhole with a reader of its own. Safe to run twice, also concurrently. */

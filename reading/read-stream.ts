@@ -12,7 +12,7 @@ import {
 } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import {
   type CursorHistory,
@@ -22,8 +22,8 @@ import {
   judgeFailure,
   type Verdict,
   pauseForKey,
-} from '../work/failures.js';
-import { PermitRefusal } from '../work/requests/quota-rules.js';
+} from '../requests/failures.js';
+import { PermitRefusal } from '../requests/quota-rules.js';
 import { factsOf } from './stream-facts.js';
 import {
   streamLogFields,

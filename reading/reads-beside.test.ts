@@ -1,5 +1,5 @@
 import { createGate } from '../base/gate.js';
-import { SlowLists } from '../work/requests/slow-lists.js';
+import { SlowLists } from '../requests/slow-lists.js';
 import { type Read, ReadsBeside } from './reads-beside.js';
 
 beforeEach(() => jest.useFakeTimers());

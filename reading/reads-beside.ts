@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { SlowLists } from '../work/requests/slow-lists.js';
+import type { SlowLists } from '../requests/slow-lists.js';
 
 /** A read that makes no progress for this long is slow: the cycle continues without it. */
 const patienceMs = 2000;

@@ -8,7 +8,7 @@ import { storeQuietStart } from '../ledger/streams-walked.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { saveWalk } from '../ledger/walks.js';
 import type { KnownFrames } from '../pigeonhole/answer.js';
-import type { Priority } from '../work/requests/quota.js';
+import type { Priority } from '../requests/quota.js';
 import { hasIds } from './to-items.js';
 import { orderAfterSweep } from './walk-progress.js';
 import type { ServiceListName } from '../base/lists.js';

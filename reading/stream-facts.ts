@@ -3,7 +3,7 @@ import { zoneOffsetMs } from '../base/zoned-instant.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ServiceListName } from '../base/lists.js';
 import { noWindow, type StreamFacts, type TimeWindow } from './cadence.js';
-import type { Stretch } from '../work/requests/quota-rules.js';
+import type { Stretch } from '../requests/quota-rules.js';
 
 /** Status and times of a pigeonhole and its sessions, as the ledger knows them. */
 export interface Schedule {

@@ -13,7 +13,7 @@ import { planConfiguration } from '../operations/plan-configuration.js';
 import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';
 import { checkReady, shareAnswers } from '../operations/ready/check-ready.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { startReplay } from '../operations/start-replay.js';
 
 /**

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
-import type { Log } from '../work/collaborators.js';
+import type { Log } from '../base/log.js';
 import type { Config } from '../config/config.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { useConfiguration } from '../ledger/configurations.js';
 import { bindCluster } from '../ledger/identity.js';
 import { openLedger } from '../ledger/ledger.js';
 import { addSelections, registerSyncs } from '../ledger/pigeonholes.js';
-import { Wakes } from '../work/wakes.js';
+import { Wakes } from '../cycles/wakes.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { ClusterGuard, WorkerWatch } from './connect-temporal.js';
 import { createStarter, discovering } from '../operations/orchestration.js';

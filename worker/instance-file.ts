@@ -2,7 +2,7 @@ import { codeOf, messageOf } from '../base/errors.js';
 import { whyNotWritable } from '../base/writable-folder.js';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync, chmodSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Log } from '../work/collaborators.js';
+import type { Log } from '../base/log.js';
 import type { Config } from '../operations/load-process-config.js';
 import { makeToken } from '../api/credentials.js';
 import { LocalTokenError } from './failure-kind.js';

@@ -1,7 +1,7 @@
 import { messageOf } from '../base/errors.js';
 import type { Client } from '@temporalio/client';
-import type { Log } from '../work/collaborators.js';
-import { syncsOf } from '../work/reading-plan.js';
+import type { Log } from '../base/log.js';
+import { syncsOf } from '../config/syncs.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { discardAbandonedImports } from '../ledger/imports/imports.js';

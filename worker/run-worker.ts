@@ -1,7 +1,8 @@
 import { type NativeConnection, Worker, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities, heartbeatEveryMs } from '../activities/create-activities.js';
 import { queueFor, type WorkKind } from '../workflows/queues.js';
-import type { InUse, Log } from '../work/collaborators.js';
+import type { InUse } from '../cycles/collaborators.js';
+import type { Log } from '../base/log.js';
 import type { Config } from '../config/config.js';
 import type { ClusterGuard } from './connect-temporal.js';
 import { writeFile } from 'node:fs/promises';

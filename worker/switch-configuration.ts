@@ -10,7 +10,7 @@ import {
 } from '../ledger/configurations.js';
 import { ClientOptionsError } from '../pigeonhole/api-error.js';
 import { type Editions, documentOf, openEdition, type Shared } from '../operations/editions.js';
-import type { Collaborators } from '../work/collaborators.js';
+import type { Collaborators } from '../cycles/collaborators.js';
 import type { AppliedConfiguration } from '../operations/configuration-plan.js';
 import type { Environment } from '../config/environment.js';
 import { planConfiguration } from '../operations/plan-configuration.js';

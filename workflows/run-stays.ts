@@ -1,4 +1,4 @@
-import type { StayResult } from '../work/cycle-results.js';
+import type { StayResult } from '../cycles/cycle-results.js';
 
 /** Stays in one run. Each adds six events to the history, which a worker that starts has to replay. */
 const staysInRun = 50;

@@ -6,7 +6,7 @@ import {
   defineQuery,
   defineSignal,
 } from '@temporalio/workflow';
-import type { CycleResult } from '../work/cycle-results.js';
+import type { CycleResult } from '../cycles/cycle-results.js';
 
 /** Ends the current sleep. Has no payload: the work to do is in the ledger. */
 const wakeSignal = defineSignal('wake');

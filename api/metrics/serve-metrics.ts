@@ -6,7 +6,7 @@ import { requireEveryWorkspace } from '../scope.js';
 import { readSnapshot, type StatusSources } from '../../operations/read-status.js';
 import { type Figure, formatFigures, ledgerFigures } from './ledger-figures.js';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
-import type { CountedRequest } from '../../work/open-connections.js';
+import type { CountedRequest } from '../../requests/clients.js';
 
 /** Every code of the specification. Other values in a body must not become labels. */
 const knownCodes = /^(?:450\d|451[0-2]|5000|6000|7001|8000|9000)$/;

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import { measured, type Measurement, printMeasured } from '../processes/print-measured.js';
-import { type Collaborators, noTracer, noMeters, noOrchestration } from '../../work/collaborators.js';
+import { type Collaborators, noMeters, noOrchestration } from '../../cycles/collaborators.js';
+import { noTracer } from '../../base/tracer.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
@@ -18,9 +19,9 @@ import { stageAll, type StagedRow } from '../../importing/staging.js';
 import { readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { openClients } from '../../work/open-connections.js';
-import { Turns } from '../../work/turns.js';
-import { Wakes } from '../../work/wakes.js';
+import { openClients } from '../../requests/clients.js';
+import { Turns } from '../../cycles/turns.js';
+import { Wakes } from '../../cycles/wakes.js';
 
 /**
  * Runs one contender of the import bench as a separate process that measures itself and prints one line of JSON.

@@ -7,7 +7,7 @@ import { useConfiguration } from '../../ledger/configurations.js';
 import { keyFile } from '../../ledger/ledger-key.js';
 import { adoptSyncs, documentOf } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { createSinks, registerOpenSinks, sharedThroughLedger } from '../../work/open-connections.js';
+import { createSinks, registerOpenSinks, sharedThroughLedger } from '../../delivering/open-sinks.js';
 
 /** Size of a synthetic ledger. */
 export interface LedgerSize {

@@ -9,7 +9,7 @@ import type {
   ProblemGroup,
   SendingEstimate,
 } from './import-views.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 import { isSendable } from '../files/registrant-file.js';
 import { codeColumnDoubt, nameColumns } from '../files/check-mapping.js';
@@ -22,7 +22,7 @@ import { forgottenProblem, hashRows, type RowToSend } from '../staging.js';
 import { forgottenCodes } from '../../people/erase-registrants.js';
 import { codeStatus } from '../../ledger/sql-expressions.js';
 import type { Config } from '../../config/config.js';
-import { type QuotaState, readQuotas } from '../../work/requests/quota.js';
+import { type QuotaState, readQuotas } from '../../requests/quota.js';
 
 /** Maximum number of groups. Some messages name another row, so without a limit a file could have one group per row. */
 const maxGroups = 100;

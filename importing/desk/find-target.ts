@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.js';
-import type { Collaborators } from '../../work/collaborators.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { ApiError, type ApiErrorKind } from '../../pigeonhole/api-error.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { isRequestFailure } from '../../work/failures.js';
+import { isRequestFailure } from '../../requests/failures.js';
 import { readableJson } from '../../ledger/sql-expressions.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 

@@ -1,6 +1,7 @@
 import { outcomesToCheck } from '../../base/words.js';
 import { randomUUID } from 'node:crypto';
-import type { Collaborators, InUse, Log } from '../../work/collaborators.js';
+import type { Collaborators, InUse } from '../../cycles/collaborators.js';
+import type { Log } from '../../base/log.js';
 import { ImportRefusal, type ImportAction, type ImportRequest } from './import-request.js';
 import {
   type ImportTarget,

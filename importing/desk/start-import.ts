@@ -1,4 +1,4 @@
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { ImportRefusal } from './import-request.js';
 import { type EncodingGuess, unsureEncoding } from '../files/find-encoding.js';
 import { RegistrantFileError } from '../files/registrant-file.js';

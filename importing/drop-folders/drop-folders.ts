@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Collaborators, InUse } from '../../work/collaborators.js';
+import type { Collaborators, InUse } from '../../cycles/collaborators.js';
 import { ImportRefusal } from '../desk/import-request.js';
 import type { ImportTarget } from '../desk/import-views.js';
 import type { ImportFolder } from '../../config/config.js';

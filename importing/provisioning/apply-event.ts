@@ -9,8 +9,8 @@ import {
   judgeRequestFailure,
 } from './create-object.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import type { Collaborators } from '../../work/collaborators.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 import { requireCurrentConfiguration } from '../../ledger/configurations.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
 import { isTwin, type ObjectState, looksOf, type Shown } from './object-states.js';

@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind } from '../../pigeonhole/api-error.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 import {
   judgeRequestFailure,
   claimedIds,

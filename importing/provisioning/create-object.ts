@@ -1,8 +1,8 @@
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { confirmAfterMs, Stopwatch, whileHeld } from '../../base/lease.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 import { type Looks, type Shown, priority } from './object-states.js';
 import type { SqlValue } from '../../ledger/drivers/sql-values.js';
 import type { Ledger } from '../../ledger/ledger.js';

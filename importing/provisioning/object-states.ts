@@ -3,7 +3,7 @@ import type { Provisioned } from './create-object.js';
 import type { ListRef } from '../../pigeonhole/lists.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { walkPages } from '../../pigeonhole/client.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 
 /** A pigeonhole or a session as the service shows it. */
 export interface Shown {

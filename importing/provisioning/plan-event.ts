@@ -3,7 +3,7 @@ import { dayIn } from '../../base/zoned-instant.js';
 import { claimedIds, type Provisioned, provisionedOf, recordedEvent } from './create-object.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-types.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import {
   looksOf,
   type Shown,

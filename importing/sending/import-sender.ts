@@ -7,11 +7,11 @@ import { waitWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countToSend, maxUnknowns, type Answer, settleAnswer } from './settle-answer.js';
 import type { Settlement } from '../../ledger/imports/settle-chunk.js';
-import type { Collaborators } from '../../work/collaborators.js';
-import { isRequestFailure, pauseForKey } from '../../work/failures.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
+import { isRequestFailure, pauseForKey } from '../../requests/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
 import { LeaseWatch, whileHeld } from '../../base/lease.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 
 /** The reason why sending stopped. */
 type Halt = NothingStarted | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };

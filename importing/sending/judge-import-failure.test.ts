@@ -1,6 +1,6 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, apiErrorKinds } from '../../pigeonhole/api-error.js';
 import { type ImportVerdict, judgeImportFailure, type Complaints, readComplaints } from './judge-import-failure.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 
 const call = { method: 'POST', path: '/v2/pigeonholes/101/registrants/bulk' } as const;
 const clock = { now: Date.parse('2026-11-21T10:00:00Z'), random: 1 };

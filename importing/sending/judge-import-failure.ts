@@ -1,7 +1,7 @@
 import type { ApiError, FieldError } from '../../pigeonhole/api-error.js';
 import type { Answer } from './settle-answer.js';
-import { backoff, judgeFailure } from '../../work/failures.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { backoff, judgeFailure } from '../../requests/failures.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 
 /** The reaction of an import to a failed request. */
 export type ImportVerdict =

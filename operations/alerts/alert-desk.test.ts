@@ -3,7 +3,7 @@ import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { useConfiguration } from '../../ledger/configurations.js';
 import { Secret } from '../../config/secret.js';
-import type { Log } from '../../work/collaborators.js';
+import type { Log } from '../../base/log.js';
 import type { StatusSources } from '../read-status.js';
 import { AlertDesk } from './alert-desk.js';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.js';
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../../work/collaborators.js';
+import type { Log } from '../../base/log.js';
 import { LeaseWatch, type Clocks, Stopwatch, systemClocks, whileHeld } from '../../base/lease.js';
 import type { StatusSources } from '../read-status.js';
 import type { Config, AlertReceiver } from '../../config/config.js';
@@ -31,7 +31,7 @@ import {
   openWebhookReceiver,
   openSmtpReceiver,
 } from './receivers.js';
-import { networkSettings } from '../../work/open-connections.js';
+import { networkSettings } from '../../delivering/open-sinks.js';
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 

@@ -1,4 +1,4 @@
-import type { ReadingPlan } from '../../work/reading-plan.js';
+import type { ReadingPlan } from '../../reading/reading-plan.js';
 import { judgeQuota, judgeSink, shareAnswers } from './check-ready.js';
 
 const hour = 3_600_000;

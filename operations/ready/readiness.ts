@@ -5,7 +5,7 @@ import type { Trouble } from '../problem.js';
 import { counted, formatInstant } from '../../base/words.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import { eventTimes, type SessionTimes, sessionTimes } from '../../reading/stream-facts.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
 import { checkOf, type CheckOf } from '../checks.js';
 import { problemWords } from '../problems.js';
 import type { PigeonholeView, SinkView } from '../status-view.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { createSink } from '../../work/open-connections.js';
+import { createSink } from '../../delivering/open-sinks.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { laneOf } from '../sink-environment.test-kit.js';

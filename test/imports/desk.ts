@@ -1,4 +1,4 @@
-import type { InUse } from '../../work/collaborators.js';
+import type { InUse } from '../../cycles/collaborators.js';
 import { type ImportDesk, createImportDesk } from '../../importing/desk/import-desk.js';
 import type { ImportRequest } from '../../importing/desk/import-request.js';
 import type { ImportReportRow, ImportView } from '../../importing/desk/import-views.js';

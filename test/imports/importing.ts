@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chunksOf } from '../../base/grouping.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
-import type { ImportResult } from '../../work/cycle-results.js';
+import type { ImportResult } from '../../cycles/cycle-results.js';
 import { beginImport, startImport } from '../../ledger/imports/imports.js';
 import { stageRows, type StagedRow } from '../../importing/staging.js';
 import { importReport, type StoredReportRow } from '../../importing/import-report.js';

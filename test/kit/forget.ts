@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { forgetAttendee } from '../../delivering/forget-attendee.js';
-import type { ErasureResult } from '../../work/cycle-results.js';
+import type { ErasureResult } from '../../cycles/cycle-results.js';
 import { countSharing, findPerson, type PersonName } from '../../people/find-person.js';
 import { requestErasure } from '../../people/erasure-states.js';
 import type { Scene } from './scene.js';

@@ -1,8 +1,8 @@
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { writeProgress } from '../../ledger/streams-progress.js';
 import { PigeonholeReader } from '../../reading/pigeonhole-reader.js';
-import type { Collaborators } from '../../work/collaborators.js';
-import type { PigeonholeName, ReadingResult } from '../../work/cycle-results.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
+import type { PigeonholeName, ReadingResult } from '../../cycles/cycle-results.js';
 
 interface KeptReader {
   readonly reader: PigeonholeReader;

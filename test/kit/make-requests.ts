@@ -1,5 +1,5 @@
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
-import type { Priority } from '../../work/requests/quota.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
+import type { Priority } from '../../requests/quota.js';
 import type { Scene } from './scene.js';
 
 /** Makes requests one after the other. Returns `made`, or the reason of the refusal, for each. */

@@ -1,6 +1,7 @@
 import { Accounts } from '../../sinks/network/accounts.js';
-import { noTracer, noMeters, noOrchestration } from '../../work/collaborators.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { noTracer } from '../../base/tracer.js';
+import { noMeters, noOrchestration } from '../../cycles/collaborators.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -23,8 +24,8 @@ import { Editions, openEdition, type Shared } from '../../operations/editions.js
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { settleByRounds } from './settling.js';
-import { Turns } from '../../work/turns.js';
-import { Wakes } from '../../work/wakes.js';
+import { Turns } from '../../cycles/turns.js';
+import { Wakes } from '../../cycles/wakes.js';
 
 /**
  * A process without Temporal whose configuration file a test can rewrite. Assembled like `start`, but the test runs the

@@ -3,21 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Collaborators,
-  type Log,
-  type OpenSink,
-  noTracer,
-  noMeters,
-  noOrchestration,
-} from '../../work/collaborators.js';
+import { type Collaborators, type OpenSink, noMeters, noOrchestration } from '../../cycles/collaborators.js';
+import type { Log } from '../../base/log.js';
+import { noTracer } from '../../base/tracer.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import type { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { KeptReaders } from './kept-readers.js';
-import { type GateOptions, ServiceGate } from '../../work/requests/service-gate.js';
+import { type GateOptions, ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
-import type { PigeonholeName } from '../../work/cycle-results.js';
+import type { PigeonholeName } from '../../cycles/cycle-results.js';
 import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import type { Database } from '../../ledger/drivers/database.js';
@@ -28,10 +23,11 @@ import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { adoptSyncs } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { createSinks, openClients, registerOpenSinks, sharedThroughLedger } from '../../work/open-connections.js';
+import { createSinks, registerOpenSinks, sharedThroughLedger } from '../../delivering/open-sinks.js';
+import { openClients } from '../../requests/clients.js';
 import { settleByRounds } from './settling.js';
-import { Turns } from '../../work/turns.js';
-import { Wakes } from '../../work/wakes.js';
+import { Turns } from '../../cycles/turns.js';
+import { Wakes } from '../../cycles/wakes.js';
 
 /**
  * A pigeonpost without Temporal: the same configuration, ledger, client, sinks and activities, but a test runs each

@@ -1,4 +1,4 @@
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 
 /** Returns a workflow starter for actions that starts and wakes nothing, because a scene has no workflows. */
 export function starterOf({ orchestration }: Collaborators) {

@@ -1,4 +1,4 @@
-import type { OpenSink } from '../../work/collaborators.js';
+import type { OpenSink } from '../../cycles/collaborators.js';
 import type { Fields, Operation, Outcome, Planned, Sink, SinkTraits, Subject } from '../../sinks/sink.js';
 
 export interface StateOperation extends Operation {

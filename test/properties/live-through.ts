@@ -7,7 +7,7 @@ import { LedgerError } from '../../ledger/ledger-error.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { pollNow, sweepNow } from '../../ledger/streams-due.js';
 import { writeProgress } from '../../ledger/streams-progress.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forgetEverything } from '../kit/forget-everything.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import { openScene, type Scene } from '../kit/scene.js';

@@ -1,10 +1,10 @@
 import { createGate } from '../../base/gate.js';
 import { randomUUID } from 'node:crypto';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { decideHold, openHolds } from '../../reading/holds.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
-import { planReading } from '../../work/reading-plan.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { planReading } from '../../reading/reading-plan.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { alertsSchema } from '../../config/schema/operations.js';
 import { Secret } from '../../config/secret.js';
-import type { GateOptions } from '../../work/requests/service-gate.js';
+import type { GateOptions } from '../../requests/service-gate.js';
 import { tryNow, handleRequest } from '../../operations/act.js';
 import { apiOf } from '../kit/api-of.js';
 import { kinds } from '../kit/scenario-kinds.js';

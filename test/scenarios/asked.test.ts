@@ -17,7 +17,7 @@ import { act } from '../../operations/act.js';
 import type { Action } from '../../operations/action.js';
 import type { WorkflowStarter } from '../../operations/orchestration.js';
 import { decideHold } from '../../reading/holds.js';
-import { noOrchestration } from '../../work/collaborators.js';
+import { noOrchestration } from '../../cycles/collaborators.js';
 import { forgetEverything } from '../kit/forget-everything.js';
 
 /**
@@ -27,7 +27,7 @@ import { forgetEverything } from '../kit/forget-everything.js';
  */
 
 const root = join(__dirname, '../..');
-const rooms = ['ledger', 'work', 'people', 'reading', 'delivering', 'importing', 'operations'];
+const rooms = ['ledger', 'requests', 'people', 'reading', 'delivering', 'importing', 'operations'];
 
 /** Statements that write what a reader remembers: which streams it reads, when, and whether it may. */
 const remembered =

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
-import type { OpenSink } from '../../work/collaborators.js';
+import type { OpenSink } from '../../cycles/collaborators.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, qnaQuestion, question, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';

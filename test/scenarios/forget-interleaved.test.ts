@@ -1,6 +1,6 @@
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { forgetAttendee } from '../../delivering/forget-attendee.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { readErasure, receiptsOf } from '../../people/erasures.js';

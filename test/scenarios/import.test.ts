@@ -1,4 +1,4 @@
-import type { ServiceGate } from '../../work/requests/service-gate.js';
+import type { ServiceGate } from '../../requests/service-gate.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as passes } from 'node:timers/promises';
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';

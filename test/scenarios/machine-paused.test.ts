@@ -1,7 +1,7 @@
-import type { Collaborators } from '../../work/collaborators.js';
+import type { Collaborators } from '../../cycles/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';

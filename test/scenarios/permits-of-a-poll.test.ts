@@ -1,9 +1,9 @@
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Page } from '../../pigeonhole/page.js';
-import { PermitRefusal } from '../../work/requests/quota-rules.js';
-import type { Permits } from '../../work/requests/key-permits.js';
-import type { Priority } from '../../work/requests/quota.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { PermitRefusal } from '../../requests/quota-rules.js';
+import type { Permits } from '../../requests/key-permits.js';
+import type { Priority } from '../../requests/quota.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { makeRequests } from '../kit/make-requests.js';
 import { countedDatabase } from '../kit/held-database.js';

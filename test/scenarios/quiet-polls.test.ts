@@ -2,9 +2,9 @@ import { anyStore, kinds } from '../../ledger/drivers/both-databases.test-kit.js
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import { writeProgress } from '../../ledger/streams-progress.js';
 import { PigeonholeReader } from '../../reading/pigeonhole-reader.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
-import type { ReadingResult } from '../../work/cycle-results.js';
+import type { ReadingResult } from '../../cycles/cycle-results.js';
 import { seededRandom } from '../kit/random.js';
 import { attendee, qnaQuestion, question, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

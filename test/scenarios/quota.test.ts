@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../operations/act.js';
 import { viewQuotas } from '../../operations/status-view.js';
-import type { Priority } from '../../work/requests/quota.js';
+import type { Priority } from '../../requests/quota.js';
 import { requestPermission, waitWorkspace } from '../../ledger/workspaces.js';
 import { attendee, rating, session } from '../kit/items.js';
 import { makeRequests } from '../kit/make-requests.js';

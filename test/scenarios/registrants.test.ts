@@ -1,4 +1,4 @@
-import type { PigeonholeName } from '../../work/cycle-results.js';
+import type { PigeonholeName } from '../../cycles/cycle-results.js';
 import type { Change } from '../../sinks/change.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { finish, type Profile, people, rowsOf, stage as stageImport, turn as takeTurn } from '../imports/importing.js';

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Ledger } from '../../ledger/ledger.js';
 import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
+import { ServiceGate } from '../../requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
-import { silentAfterMs } from '../../work/requests/outages.js';
+import { silentAfterMs } from '../../requests/outages.js';
 import { HindranceMemory } from '../../operations/lateness.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';

@@ -7,7 +7,7 @@ import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import type { Change } from '../../sinks/change.js';
 import type { Lane } from '../../sinks/sink.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { createSink } from '../../work/open-connections.js';
+import { createSink } from '../../delivering/open-sinks.js';
 import { freshAccount, startS3Double } from '../../sandbox/s3/start-s3-double.js';
 import { useLentDatabases } from '../lend-database.js';
 

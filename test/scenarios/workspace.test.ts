@@ -5,7 +5,7 @@ import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses } from '../../ledger/pauses.js';
-import { liftRefusedKeys } from '../../work/open-connections.js';
+import { liftRefusedKeys } from '../../requests/clients.js';
 import { readArchive } from '../kit/archive.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { archived, everyone, pigeonhole, useStages } from '../kit/stage.js';

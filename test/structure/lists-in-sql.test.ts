@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { listNames, listsWhere } from '../../base/lists.js';
 
 const root = join(__dirname, '../..');
-const rooms = ['api', 'delivering', 'importing', 'ledger', 'operations', 'people', 'reading', 'work', 'worker'];
+const rooms = [
+  'api',
+  'delivering',
+  'importing',
+  'ledger',
+  'operations',
+  'people',
+  'reading',
+  'requests',
+  'cycles',
+  'worker',
+];
 
 const files = rooms
   .flatMap((room) =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSink } from '../../work/open-connections.js';
+import { createSink } from '../../delivering/open-sinks.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { subjectOf } from '../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../sinks/sample-change.test-kit.js';

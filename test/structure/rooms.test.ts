@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** Rooms below a slice: base, configuration, the service's client, the store, the sinks, and what every step receives. */
-const ground = ['base', 'config', 'pigeonhole', 'ledger', 'sinks', 'work'];
+/** Rooms below a slice: base, configuration, the service with its quota, the store, the sinks, and what every cycle receives. */
+const ground = ['base', 'config', 'pigeonhole', 'ledger', 'sinks', 'requests', 'cycles'];
 const slices = ['people', 'reading', 'delivering', 'importing'];
 
 /** Rooms that each room may import (docs/decisions/0083). Tests and test kits may cross. */
@@ -12,14 +12,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pigeonhole: ['base'],
   ledger: ['base', 'pigeonhole'],
   sinks: ['base', 'config'],
-  work: ['base', 'config', 'pigeonhole', 'ledger', 'sinks'],
+  requests: ['base', 'config', 'pigeonhole', 'ledger'],
+  cycles: ['base', 'config', 'pigeonhole', 'ledger', 'sinks', 'requests'],
   people: ground,
   reading: [...ground, 'people'],
   delivering: [...ground, 'people'],
   importing: [...ground, 'people'],
   operations: [...ground, ...slices, 'workflows'],
   activities: [...ground, ...slices, 'operations'],
-  workflows: ['activities', 'work'],
+  workflows: ['activities', 'cycles'],
   api: [...ground, ...slices, 'operations', 'workflows'],
   worker: [...ground, ...slices, 'operations', 'activities', 'workflows', 'api'],
   cli: ['base', 'api', 'worker', 'operations', 'importing', 'sinks'],
@@ -30,7 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Imports of types only, which load nothing of the other folder. */
 const typesOnly: readonly string[] = [
   'workflows -> activities',
-  'workflows -> work',
+  'workflows -> cycles',
   'cli -> api',
   'dashboard -> api',
   'dashboard -> importing',

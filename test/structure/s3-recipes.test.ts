@@ -8,7 +8,7 @@ import type { Change } from '../../sinks/change.js';
 import { subjectOf } from '../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import type { Lane } from '../../sinks/sink.js';
-import { createSink } from '../../work/open-connections.js';
+import { createSink } from '../../delivering/open-sinks.js';
 
 /* The examples of docs/sinks/s3.md, unchanged except for the endpoint, at buckets that hold objects of others. */
 

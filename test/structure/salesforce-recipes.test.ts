@@ -7,7 +7,7 @@ import { deliver } from '../../sinks/salesforce/sample.test-kit.js';
 import type { SalesforceOperation } from '../../sinks/salesforce/operation.js';
 import type { Fields, Sink, Subject } from '../../sinks/sink.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { createSink } from '../../work/open-connections.js';
+import { createSink } from '../../delivering/open-sinks.js';
 import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.js';
-import type { ReadingResult, StayResult } from '../../work/cycle-results.js';
+import type { ReadingResult, StayResult } from '../../cycles/cycle-results.js';
 import type { discoverPigeonholes, readPigeonholes } from '../../workflows/all-workflows.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';

@@ -7,10 +7,11 @@ import {
   type SpanExporter,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
-import type { SpanAttributes, Tracer, Log } from '../../work/collaborators.js';
+import type { SpanAttributes, Tracer } from '../../base/tracer.js';
+import type { Log } from '../../base/log.js';
 import { packageVersion } from '../../base/package-root.js';
 import type { Config } from '../../config/config.js';
-import { networkSettings } from '../../work/open-connections.js';
+import { networkSettings } from '../../delivering/open-sinks.js';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { request } from 'undici';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.js';
-import type { Log } from './collaborators.js';
+import type { Log } from '../base/log.js';
 
 /** Sends the names of wakes to the other processes of the ledger. */
 export type SendWakes = (names: readonly string[]) => Promise<void>;

@@ -1,6 +1,6 @@
 import { loadText, smallestEnvironment, smallestWith } from '../config/load-text.test-kit.js';
 import { collection, startService, type TestService } from '../pigeonhole/service.test-kit.js';
-import { createWorkspaceClient } from './open-connections.js';
+import { createWorkspaceClient } from './clients.js';
 
 const megabyte = 1024 * 1024;
 let service: TestService;

@@ -1,8 +1,8 @@
-import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
-import type { Database } from '../../ledger/drivers/database.js';
-import { type Ledger, openLedger } from '../../ledger/ledger.js';
-import { testKey } from '../../ledger/ledger-key.test-kit.js';
-import { readQuota as reportedQuota } from '../../pigeonhole/response.js';
+import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
+import { readQuota as reportedQuota } from '../pigeonhole/response.js';
 import {
   askNow,
   noteAnswer,

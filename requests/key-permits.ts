@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Priority, type QuotaState, refilled, sameWindowMs, type SpentPermit } from './quota.js';
-import type { ApiError } from '../../pigeonhole/api-error.js';
-import type { Quota } from '../../pigeonhole/response.js';
+import type { ApiError } from '../pigeonhole/api-error.js';
+import type { Quota } from '../pigeonhole/response.js';
 
 /** This process's knowledge about an API key. */
 export interface Key {

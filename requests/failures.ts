@@ -1,7 +1,8 @@
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
-import { PermitRefusal } from './requests/quota-rules.js';
+import { PermitRefusal } from './quota-rules.js';
 import { pause } from '../ledger/pauses.js';
-import type { Collaborators } from './collaborators.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
 
 /** Consequence of a failed request to the service. */
 export type Verdict =
@@ -172,7 +173,7 @@ function untilReset(error: ApiError, now: number): number | undefined {
  * accepts it again.
  */
 export async function pauseForKey(
-  deps: Pick<Collaborators, 'config' | 'ledger'>,
+  deps: { readonly config: Config; readonly ledger: Ledger },
   workspace: string,
   detail: string,
 ): Promise<void> {

@@ -3,10 +3,12 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
-import type { ServiceGate } from './requests/service-gate.js';
+import type { ServiceGate } from '../requests/service-gate.js';
 import type { Clocks } from '../base/lease.js';
 import type { Turns } from './turns.js';
 import type { Wakes } from './wakes.js';
+import type { Log } from '../base/log.js';
+import type { Tracer } from '../base/tracer.js';
 
 /** Dependencies of the code that runs in a cycle, passed as `deps`. The process creates them and closes them. */
 export interface Collaborators {
@@ -80,32 +82,6 @@ export const noOrchestration: Orchestration = {
   wakeReaders: () => undefined,
   startReading: async () => undefined,
 };
-
-/** Structured log, one line per event. A line holds ids, counts and outcomes, never names, answers or texts of people. */
-export interface Log {
-  debug(facts: Readonly<Record<string, unknown>>, event: string): void;
-  info(facts: Readonly<Record<string, unknown>>, event: string): void;
-  warn(facts: Readonly<Record<string, unknown>>, event: string): void;
-  error(facts: Readonly<Record<string, unknown>>, event: string): void;
-}
-
-/** Names from the configuration, ids, codes and counts; never a text that a person wrote. */
-export type SpanAttributes = Readonly<Record<string, string | number | null>>;
-
-/** Records spans for traces. Each cycle is one trace, with its requests and deliveries as child spans. */
-export interface Tracer {
-  /** Runs `work` as a child span of the current one. Returns the result of `work`, or throws its error. */
-  span<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result>;
-  /** Records a child span that ends now. @param took.failure the kind of failure; null: success */
-  ended(
-    name: string,
-    attributes: SpanAttributes,
-    took: { readonly durationMs: number; readonly failure: string | null },
-  ): void;
-}
-
-/** A tracer for processes without a collector. */
-export const noTracer: Tracer = { span: async (_name, _attributes, work) => await work(), ended: () => undefined };
 
 /** Counts work for this process's metrics. Labels are names and codes only, never personal data. */
 interface Meters {

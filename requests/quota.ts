@@ -1,4 +1,4 @@
-import type { Ledger } from '../../ledger/ledger.js';
+import type { Ledger } from '../ledger/ledger.js';
 
 /** Priority of a request, highest first. It matters if the quota does not suffice for all requests. */
 export type Priority = 'import' | 'live' | 'idle' | 'sweep';

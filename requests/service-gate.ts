@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../../config/config.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import { LedgerError } from '../../ledger/ledger-error.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { LedgerError } from '../ledger/ledger-error.js';
 import {
   noteAnswer,
   noteRefusal,
@@ -14,17 +14,17 @@ import {
   type SpentPermit,
   spendPermits,
 } from './quota.js';
-import { pausesOf } from '../../ledger/pauses.js';
-import { replanStreams } from '../../ledger/streams-due.js';
-import { endQuotaWait } from '../../ledger/workspaces.js';
-import { isNotConfirmed } from '../../base/lease.js';
-import { ApiError } from '../../pigeonhole/api-error.js';
-import type { PageOptions, PigeonholeClient } from '../../pigeonhole/client.js';
-import type { ListRef } from '../../pigeonhole/lists.js';
-import type { Page } from '../../pigeonhole/page.js';
-import type { Quota } from '../../pigeonhole/response.js';
-import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
-import type { Collaborators, Log } from '../collaborators.js';
+import { pausesOf } from '../ledger/pauses.js';
+import { replanStreams } from '../ledger/streams-due.js';
+import { endQuotaWait } from '../ledger/workspaces.js';
+import { isNotConfirmed } from '../base/lease.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import type { PageOptions, PigeonholeClient } from '../pigeonhole/client.js';
+import type { ListRef } from '../pigeonhole/lists.js';
+import type { Page } from '../pigeonhole/page.js';
+import type { Quota } from '../pigeonhole/response.js';
+import type { Pigeonhole } from '../pigeonhole/wire-types.js';
+import type { Log } from '../base/log.js';
 import { hasGrown, isCurrent, isUncounted, type Key, learn, Permits, unknownKey, updatesQuota } from './key-permits.js';
 import { afterMs, askBackEveryMs, type OutageClock, Outages, storedOutages } from './outages.js';
 import {
@@ -45,7 +45,11 @@ import { rememberForecast } from './remembered-forecast.js';
 import { SlowLists } from './slow-lists.js';
 
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
-type Access = Pick<Collaborators, 'clients' | 'config'>;
+interface Access {
+  readonly config: Config;
+  /** Clients of the service by workspace. */
+  readonly clients: ReadonlyMap<string, PigeonholeClient>;
+}
 
 /** Minimum span of a forecast, so that it can be remembered while a short window passes. */
 const shortestSpanMs = 60_000;

@@ -1,8 +1,8 @@
-import { formatInstant } from '../../base/words.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import { isUnanswered, markAnswering, markUnanswered, retryAfterOutage } from '../../ledger/workspaces.js';
-import type { ApiError } from '../../pigeonhole/api-error.js';
-import type { Log } from '../collaborators.js';
+import { formatInstant } from '../base/words.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { isUnanswered, markAnswering, markUnanswered, retryAfterOutage } from '../ledger/workspaces.js';
+import type { ApiError } from '../pigeonhole/api-error.js';
+import type { Log } from '../base/log.js';
 
 /**
  * Number of consecutive failures that are an outage if they concern more than one list; otherwise only that list fails,

@@ -1,4 +1,4 @@
-import type { Config, Intervals, SinkConfig } from '../config/config.js';
+import type { Config, Intervals } from '../config/config.js';
 import type { DeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
 import {
@@ -13,8 +13,8 @@ import {
   workspaceLists,
 } from '../base/lists.js';
 import { countedLists } from '../ledger/engagement.js';
-import { allSinks } from '../sinks/all-sinks.js';
-import type { Join } from '../sinks/sink.js';
+import { sinksWanting, joinsOf } from '../sinks/wanted-lists.js';
+import { strictest } from '../config/syncs.js';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -24,10 +24,6 @@ const sourceLists: Readonly<Record<DerivedListName, readonly ServiceListName[]>>
   registrants: ['attendees'],
   engagement: ['sessions', 'attendees', ...countedLists],
 };
-
-function isDerived(list: ListName): list is DerivedListName {
-  return (derivedLists as readonly string[]).includes(list);
-}
 
 /** Lists to read from a pigeonhole, combined over all syncs that select it. */
 export interface ReadingPlan {
@@ -89,13 +85,6 @@ const readingOrder: readonly ServiceListName[] = [
   ...stages.flatMap((each) => pigeonholeLists.filter((list) => serviceTraits[list].stage === each)),
 ];
 
-/** Returns the names of the sync's sinks that want a list. */
-export function sinksWanting(config: Config, syncName: string, list: ListName): string[] {
-  const sync = config.syncs[syncName]!;
-  if (sync.lists !== 'auto' && !sync.lists.includes(list)) return [];
-  return sync.sinks.filter((name) => usesList(config.sinks[name]!, list));
-}
-
 /**
  * Fields that never enter the ledger, whatever the configuration says. An event's passcode is a credential: anyone who
  * has it can join the event, and no sink needs it.
@@ -112,18 +101,6 @@ function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<Li
   return drop;
 }
 
-/** Returns the strictest combination of several syncs' limits. */
-export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
-  return {
-    settleMs: Math.max(...all.map(({ settleMs }) => settleMs)),
-    confirmMs: Math.max(...all.map(({ confirmMs }) => confirmMs)),
-    holdAbove: {
-      share: Math.min(...all.map(({ holdAbove }) => holdAbove.share)),
-      items: Math.min(...all.map(({ holdAbove }) => holdAbove.items)),
-    },
-  };
-}
-
 /** Returns the streams of a plan: one per list, or one per session for lists that the service offers only per session. */
 export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): StreamName[] {
   return plan.lists.flatMap((list) =>
@@ -131,10 +108,6 @@ export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): Str
       ? sessionIds.map((sessionId) => ({ list, sessionId }))
       : [{ list, sessionId: 0 }],
   );
-}
-
-export function syncsOf(config: Config, workspace: string): string[] {
-  return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
 }
 
 /**
@@ -177,19 +150,4 @@ export function shortest(all: readonly Intervals[]): Intervals {
     sweep: min((every) => every.sweep),
     lists,
   };
-}
-
-/**
- * Whether a sink receives a list. A sink receives the lists that its type can use with its settings, narrowed by the
- * key `lists`. A sink that can use every list receives a derived one only if `lists` names it.
- */
-function usesList({ type, settings, lists }: Pick<SinkConfig, 'type' | 'settings' | 'lists'>, list: ListName): boolean {
-  const usable = allSinks.get(type)?.lists(settings) ?? 'all';
-  if (usable !== 'all') return usable.includes(list) && (lists?.includes(list) ?? true);
-  return lists?.includes(list) ?? !isDerived(list);
-}
-
-/** Returns the lists that must be read because the sink's mapping joins them. */
-function joinsOf({ type, settings }: Pick<SinkConfig, 'type' | 'settings'>): readonly Join[] {
-  return allSinks.get(type)?.joins?.(settings) ?? [];
 }

@@ -1,5 +1,5 @@
-import type { Config } from '../../config/config.js';
-import type { Ledger } from '../../ledger/ledger.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
 import { firstAskMs, longestAskMs, type Priority, type QuotaState } from './quota.js';
 
 /** The number of requests that reading needs, by priority. */

@@ -1,4 +1,4 @@
-import { HandTimers } from '../../test/kit/hand-timers.js';
+import { HandTimers } from '../test/kit/hand-timers.js';
 import { Outages } from './outages.js';
 
 const problem = 'the connection could not be opened';

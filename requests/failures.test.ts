@@ -8,7 +8,7 @@ import {
   judgeFailure,
   type Verdict,
 } from './failures.js';
-import { PermitRefusal } from './requests/quota-rules.js';
+import { PermitRefusal } from './quota-rules.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const error = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}) =>

@@ -1,5 +1,5 @@
-import type { Config } from '../../config/config.js';
-import type { Ledger } from '../../ledger/ledger.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
 import { rememberForecast } from './remembered-forecast.js';
 
 const hour = 3_600_000;

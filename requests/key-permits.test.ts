@@ -1,5 +1,5 @@
 import type { QuotaState } from './quota.js';
-import type { Quota } from '../../pigeonhole/response.js';
+import type { Quota } from '../pigeonhole/response.js';
 import { updatesQuota } from './key-permits.js';
 
 const known: QuotaState = {
