@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkPort } from '../cli/commands/check.js';
+import { checkPort } from '../cli/checks/check-port.js';
 import type { Config } from '../config/config.js';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { openPostgres } from '../ledger/drivers/postgres.js';

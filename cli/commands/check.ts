@@ -1,17 +1,26 @@
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand, Context } from '../command.js';
 import type { CheckContext } from '../../worker/check.js';
-import type { CheckOf, CheckResult, CheckRun, CheckState } from '../../operations/checks.js';
+import {
+  type CheckOf,
+  checkOf,
+  type CheckResult,
+  type CheckRun,
+  type CheckState,
+  isOf,
+  runChecks,
+  selections,
+} from '../../operations/checks.js';
 import type { Config } from '../../operations/load-process-config.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
-import { ExitCode, CommandError } from '../exit-code.js';
+import { checkPort } from '../checks/check-port.js';
+import { checkSinks, type SinkFindings } from '../checks/check-sinks.js';
+import { formatEstimate } from '../checks/estimate-lines.js';
+import { ExitCode } from '../exit-code.js';
 import { type Output, printLabelled, whileWaiting } from '../output.js';
-import { type Style, tableLines } from '../text-line.js';
-import { readFile } from 'node:fs/promises';
-import { findInstance, isRunning, isTokenRefusal, NotReadyError } from '../find-instance.js';
-import { apiClientFor } from '../api-client.js';
-import { plannedWords } from '../../sinks/reason-words.js';
-import { counted, grouped } from '../../base/words.js';
+import type { Style } from '../text-line.js';
+import { isRunning } from '../find-instance.js';
+import { counted } from '../../base/words.js';
 
 export function addCheck(program: CliCommand): void {
   program
@@ -63,7 +72,6 @@ export async function check(
   },
 ): Promise<ExitCode> {
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
-  const { isOf, runChecks, selections } = await import('../../operations/checks.js');
   const loaded = await loadProcessConfig(config);
   const results: CheckResult[] = [];
   const runs = await runsOf(loaded, { file: config, quota, results });
@@ -106,7 +114,6 @@ async function runsOf(
   { file, quota, results }: { readonly file: string; readonly quota: number | null; readonly results: CheckResult[] },
 ) {
   const { estimate } = await import('../../operations/calendar-demand.js');
-  const { checkOf, isOf } = await import('../../operations/checks.js');
   const { standaloneChecks } = await import('../../worker/check.js');
   let findings: Promise<SinkFindings> | undefined;
   const found = async (): Promise<SinkFindings> =>
@@ -186,119 +193,4 @@ export function verdictOf(results: readonly Pick<CheckResult, 'state'>[], file: 
       ? `next: pigeonpost runs; to use a changed file, run: ${command('config apply')}`
       : `next: ${command('start')}`,
   ];
-}
-
-/**
- * Checks that a start can listen at its addresses and store the API's token. A running process of this configuration is
- * not a problem.
- */
-export async function checkPort(config: Config): Promise<CheckResult[]> {
-  const { checkOf } = await import('../../operations/checks.js');
-  const { checkServer } = await import('../../worker/check-start.js');
-  const { isTaken } = await import('../../worker/embedded-temporal/free-port.js');
-  const { host, port } = config.server;
-  const own = (await isTaken(host, port)) ? await ownPigeonpost(config) : null;
-  if (own === null) return await checkServer(config);
-  return [checkOf('server', 'server').ok(`port ${port} of ${host} is in use by ${own}`)];
-}
-
-/** Returns how to name the pigeonpost of this configuration that listens at its address; null: another program does. */
-async function ownPigeonpost(config: Config): Promise<string | null> {
-  const name = 'the pigeonpost of this configuration';
-  try {
-    const { url } = await findInstance(config);
-    return portOf(url) === config.server.port ? name : null;
-  } catch (error) {
-    if (error instanceof NotReadyError) return 'a pigeonpost that is not ready yet';
-    return isTokenRefusal(error) ? name : null;
-  }
-}
-
-/** Returns the port of an HTTP address, also the default one, which URL leaves out. Pure. */
-export function portOf(url: string): number {
-  return Number(new URL(url).port || 80);
-}
-
-const maxDays = 14;
-
-/** Formats an estimate as a table of days with the busiest one marked, and a sentence that explains it. Pure. */
-export function formatEstimate({ workspaces, quota, days, busiest, advice, requestsMade }: Estimate): string[] {
-  const rows = days
-    .toSorted((a, b) => total(b.needs) - total(a.needs))
-    .slice(0, maxDays)
-    .toSorted((a, b) => a.day.localeCompare(b.day))
-    .map(({ day, pigeonholes, needs }) => [
-      day,
-      grouped(pigeonholes),
-      ...[needs.live, needs.idle, needs.sweep, total(needs)].map((n) => grouped(Math.ceil(n))),
-      ...(quota === null ? [] : [`${grouped(Math.ceil((total(needs) / quota) * 100))} %`]),
-      ...(day === busiest?.day ? ['<- busiest'] : []),
-    ]);
-  const head = ['day', 'pigeonholes', 'live', 'idle', 'sweeps', 'requests', ...(quota === null ? [] : ['of quota'])];
-  return [
-    `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${counted(quota, 'request')} a day`}:`,
-    ...(rows.length === 0 ? [] : tableLines([head, ...rows], [1, 2, 3, 4, 5, 6]).map((line) => `  ${line}`)),
-    ...(days.length > maxDays
-      ? [`  and ${counted(days.length - maxDays, 'more day', 'more days')} with fewer requests`]
-      : []),
-    `  ${advice.text}`,
-    `  The first read of existing items is not included. This estimate made ${counted(requestsMade, 'request')}.`,
-  ];
-}
-
-function total({ live, idle, sweep }: { live: number; idle: number; sweep: number }): number {
-  return live + idle + sweep;
-}
-
-/**
- * Findings about the sinks of a configuration, from stored items: mappings that withhold whole lists, and those that could
- * not be checked; the number of people each sink receives; fields that a mapping reads but no stored item has.
- */
-type SinkFindings = Readonly<Record<'mapping' | 'consent' | 'profile-fields', readonly CheckResult[]>>;
-
-/**
- * Requests a preview for each sink from the running pigeonpost, without values, so that nothing is audited. If none
- * runs, looks the fields up in its store. Finds nothing if there is no ledger yet.
- */
-export async function checkSinks(config: Config): Promise<SinkFindings> {
-  const { storedFieldNotes } = await import('../../operations/field-notes.js');
-  const { checkOf } = await import('../../operations/checks.js');
-  const client = apiClientFor(config);
-  const configuration = { file: config.file, text: await readFile(config.file, 'utf8') };
-  const mapping: CheckResult[] = [];
-  const people: CheckResult[] = [];
-  const fields: string[] = [];
-  const unchecked = new Map<string, string[]>();
-  const aboutMappings = checkOf('mapping', 'mappings');
-  const aboutFields = checkOf('profile-fields', 'fields');
-  const withFields = (texts: readonly string[]): SinkFindings => ({
-    mapping: [...mapping, ...[...unchecked].map(([why, sinks]) => aboutMappings.note(uncheckedNote(sinks, why)))],
-    consent: people,
-    'profile-fields': texts.map((text) => aboutFields.note(text)),
-  });
-  for (const sink of Object.keys(config.sinks)) {
-    const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
-    const preview = await client.post('/api/preview', { json: asked }).catch((error: unknown) => {
-      if (error instanceof CommandError) return error; // the findings about mappings are optional
-      throw error;
-    });
-    if (preview instanceof CommandError) {
-      if (preview.exitCode === ExitCode.Unreachable) return withFields((await storedFieldNotes(config)) ?? []);
-      unchecked.set(preview.message, [...(unchecked.get(preview.message) ?? []), sink]);
-      continue;
-    }
-    const about = checkOf(`mapping:${sink}`, `sink ${sink}`);
-    mapping.push(...preview.problems.map((text) => about.failed(text)));
-    fields.push(...preview.notes);
-    for (const count of preview.counts.filter(({ list }) => list === 'attendees')) {
-      const ofPeople = checkOf(`consent:${sink}`, `sink ${sink}`);
-      people.push(ofPeople.note(`sink ${sink}: of the attendees read so far, ${plannedWords(count)}`));
-    }
-  }
-  return withFields(fields);
-}
-
-function uncheckedNote(sinks: readonly string[], why: string): string {
-  const mappings = sinks.length === 1 ? 'the mapping of sink' : 'the mappings of sinks';
-  return `${mappings} ${sinks.join(', ')} ${sinks.length === 1 ? 'was' : 'were'} not checked with stored items: ${why}`;
 }

@@ -4,6 +4,7 @@ import type { CliCommand, Context, JsonOption } from '../command.js';
 import type { Status } from '../../operations/status-view.js';
 import { type CheckInShort, contextOf, inShort } from './check.js';
 import { failureKindOf } from '../../worker/failure-kind.js';
+import { runChecks, selections } from '../../operations/checks.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
 import { CommandError, type ExitCode, wrongUse } from '../exit-code.js';
@@ -67,7 +68,6 @@ async function load(file: string): Promise<{ config: Config } | { problem: strin
 }
 
 async function lookAt(config: Config): Promise<CheckInShort[]> {
-  const { runChecks, selections } = await import('../../operations/checks.js');
   const { standaloneChecks } = await import('../../worker/check.js');
   const found: CheckInShort[] = [];
   for await (const each of runChecks(selections.doctor, standaloneChecks, await contextOf(config))) {
