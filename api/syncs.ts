@@ -1,4 +1,4 @@
-import { groupByCause } from '../operations/find-problems.js';
+import { groupByCause } from '../operations/group-by-cause.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { combineFreshness, freshnessSummary } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';

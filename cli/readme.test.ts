@@ -1,6 +1,5 @@
-import type { AlertFacts } from '../operations/alerts/alert-store.js';
-import { problemWords } from '../operations/problems.js';
-import type { ProblemCode } from '../operations/problem.js';
+import type { ProblemFacts } from '../operations/problem-traits.js';
+import { type ProblemCode, traitsOf } from '../operations/problems.js';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +60,7 @@ describe('the README', () => {
 });
 
 describe('the guide to operations', () => {
-  it.each<[ProblemCode, AlertFacts]>([
+  it.each<[ProblemCode, ProblemFacts]>([
     ['quota-used-up', {}],
     ['workspace-paused', { pausedBy: 'cause', cause: 'credential' }],
     ['sink-failing', {}],
@@ -70,7 +69,7 @@ describe('the guide to operations', () => {
     ['dead-letters', { letters: 7 }],
     ['dead-letters', { letters: 7, mapping: 7 }],
   ])('quotes the problem %s (%j) as status prints it', (code, facts) => {
-    const { title } = problemWords(code, 'NAME', facts);
+    const { title } = traitsOf(code).words('NAME', facts);
     expect(operations).toContain(`\`${title.replace(/ since .*/, ' since …').replace(' 7 ', ' N ')}\``);
   });
 

@@ -89,11 +89,11 @@ describe('the state of a sink in a pigeonhole', () => {
 });
 
 type Trouble = Parameters<typeof labelOf>[0];
-const failing: Trouble = { code: 'sink-failing', severity: 'error', stops: true };
-const withholding: Trouble = { code: 'sink-withholding', severity: 'error', stops: false };
-const late: Trouble = { code: 'reading-late', severity: 'warning', stops: false };
-const letters: Trouble = { code: 'dead-letters', severity: 'warning', stops: false };
-const observing: Trouble = { code: 'sink-observing', severity: 'notice', stops: false };
+const failing: Trouble = { kind: 'sink', severity: 'error', stops: true, state: null };
+const withholding: Trouble = { kind: 'sink', severity: 'error', stops: false, state: 'withholds too much' };
+const late: Trouble = { kind: 'pigeonhole', severity: 'warning', stops: false, state: 'late' };
+const letters: Trouble = { kind: 'sink', severity: 'warning', stops: false, state: 'dead letters' };
+const observing: Trouble = { kind: 'sink', severity: 'notice', stops: false, state: null };
 
 describe('the words of the page for problems', () => {
   it('say "Stopped" only for problems that stop something', () => {
@@ -149,7 +149,7 @@ describe('the words of the page for problems', () => {
     expect(state({ replays: [{}] })).toEqual(['busy', 'sending again']);
     expect(state({ backlog: 1, replays: [{}] })).toEqual(['busy', 'sending again']);
     expect(state({ replays: [{}] }, letters)).toEqual(['warning', 'dead letters']);
-    expect(state({ backlog: 1 }, { ...letters, code: 'sink-behind' })).toEqual(['warning', 'behind']);
+    expect(state({ backlog: 1 }, { ...letters, state: 'behind' })).toEqual(['warning', 'behind']);
     expect(state({}, letters)).toEqual(['warning', 'dead letters']);
     expect(state({ withholding: [{}] }, withholding)).toEqual(['bad', 'withholds too much']);
     expect(state({ withholding: [{ kind: 'event' }] })).not.toEqual(['bad', 'withholds too much']);

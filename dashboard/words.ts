@@ -32,7 +32,7 @@ export function capitalized(sentence: string): string {
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
 export type ToneAndWord = readonly [Tone, string];
 
-type TroubleKind = Pick<Trouble, 'code' | 'severity' | 'stops'>;
+type TroubleKind = Pick<Trouble, 'kind' | 'severity' | 'stops' | 'state'>;
 
 /** Returns the label in front of a problem. Pure. */
 export function labelOf({ severity, stops }: TroubleKind): string {
@@ -75,9 +75,8 @@ export function readingState(state: WorkState, troubles: readonly TroubleKind[],
   if (state === 'working' && errors + warnings === 0 && isCatchingUp) return ['busy', catchingUpWord];
   if (state !== 'working' || errors + warnings === 0) return states[state];
   if (errors > 0) return ['bad', counted(errors, 'problem')];
-  return troubles.some(({ code }) => code === 'reading-late')
-    ? ['warning', 'late']
-    : ['warning', counted(warnings, 'warning')];
+  const named = troubles.find((each) => each.kind !== 'sink' && each.state !== null);
+  return ['warning', named?.state ?? counted(warnings, 'warning')];
 }
 
 /** State of a pigeonhole or a stream that no longer exists. */
@@ -162,15 +161,13 @@ export function sinkState({
   replays,
   troubles,
 }: SinkStatus): ToneAndWord {
-  const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
-  const withholds = withholding.some(isUnusual);
   if (state !== 'working') return states[state];
   if (isObserving({ observation, approval })) {
-    return withholds ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
+    return withholding.some(isUnusual) ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
   }
-  if (withholds) return ['bad', 'withholds too much'];
-  if (has('sink-behind')) return ['warning', 'behind'];
-  if (has('dead-letters')) return ['warning', 'dead letters'];
+  for (const { state: named, severity } of troubles) {
+    if (named !== null) return [severity === 'error' ? 'bad' : 'warning', named];
+  }
   if (replays.length > 0) return ['busy', 'sending again'];
   return backlog > 0 ? ['busy', 'sending'] : states.working;
 }

@@ -2,7 +2,7 @@ import { freshnessOf, pigeonholeOf, quotaOf, sinkOf, workspaceOf } from '../cli/
 import { ago, laneOf, now } from './snapshot.test-kit.js';
 import type { LaneState } from '../delivering/read-lanes.js';
 import { CycleFailures, findProblems, viewProblems, type WorkSnapshot } from './find-problems.js';
-import { problemCodes } from './problem.js';
+import { problemCodes } from './problems.js';
 import type { PigeonholeView, SinkView, WorkspaceView } from './status-view.js';
 
 const pause = {
@@ -298,6 +298,23 @@ describe('the catalogue of problems', () => {
     ],
   ])('shows nothing while %s', (_, given) => {
     expect(shown(given)).toEqual([]);
+  });
+
+  it.each<[string, Given, string | null, string | null]>([
+    ['process-failing', { trouble: 'the disk is full' }, null, null],
+    ['service-down', { of: { state: 'waiting', unanswered } }, '#/workspace/acme', null],
+    ['reading-late', { isLate: true }, '#/sync/acme/101', 'late'],
+    ['deletions-held', { holds: { heldDeletions: 7 } }, '#/deletions', null],
+    ['sink-paused', { to: { pause, state: 'paused' } }, '#/sink/hooks', null],
+    ['sink-behind', { lane: { waitsSince: ago(121_000) } }, '#/sink/hooks?part=lanes', 'behind'],
+    [
+      'event-withheld',
+      { to: { withholding: [{ list: 'a', kind: 'event', text: 'a' }] } },
+      '#/sink/hooks?part=preview',
+      null,
+    ],
+  ])('names the page that shows %s, and the state of its subject', (code, given, page, state) => {
+    expect(shown(given)).toMatchObject([{ code, page, state }]);
   });
 
   it('lists errors first, and hides problems that another one explains, which only alerts use', () => {

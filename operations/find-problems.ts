@@ -3,11 +3,11 @@ import { isMappingCause } from '../sinks/reason-words.js';
 import type { Config } from '../config/config.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { LaneState } from '../delivering/read-lanes.js';
-import { groupBy } from '../base/grouping.js';
 import { counted, sumOf } from '../base/words.js';
 import type { UnusableFile } from './configuration-file.js';
-import { type FoundProblem, type Problem, type ProblemCode, problemLine, severities, type Trouble } from './problem.js';
-import { describeProblem } from './problems.js';
+import { describeProblem, type FoundProblem, type Problem, problemLine, type Trouble } from './problem.js';
+import { severities } from './problem-traits.js';
+import { type ProblemCode, traitsOf } from './problems.js';
 import { failureCode } from '../sinks/network/failure-sentence.js';
 import type { PauseView, PigeonholeView, SinkView, Status, WorkspaceView } from './status-view.js';
 
@@ -26,14 +26,14 @@ export const behindAfterMs = 120_000;
 
 /** Returns the limit of `alerts.when.behind`, so that the status and the alert agree. */
 export function behindMsOf({ alerts }: { readonly alerts?: Config['alerts'] | undefined }): number {
-  return alerts?.when.behindMs ?? behindAfterMs;
+  return alerts?.when.behind ?? behindAfterMs;
 }
 
 /** Returns all problems, errors first, including those that another problem explains. Pure. */
 export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: behindAfterMs }): Problem[] {
   const { trouble, workspaces, sinks, file } = snapshot;
   const found = [
-    ...(trouble === null ? [] : [problem('process-failing', 'process', '', { detail: trouble })]),
+    ...(trouble === null ? [] : [problem('process-failing', '', { detail: trouble })]),
     ...(file === null ? [] : [ofFile(file)]),
     ...workspaces.flatMap((workspace) => ofWorkspace(workspace, snapshot)),
     ...sinks.flatMap((sink) => ofSink(sink, snapshot, thresholds.behindMs)),
@@ -48,81 +48,6 @@ export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: be
 /** Whether lists are late and sinks behind because no process makes progress. */
 function isConsequence({ code, coveredBy }: FoundProblem): boolean {
   return coveredBy === null && (code === 'reading-late' || code === 'sink-behind');
-}
-
-/** Problems of pigeonholes that have one cause if several pigeonholes of a workspace have them. */
-const grouped: ReadonlySet<ProblemCode> = new Set(['reading-late', 'pigeonhole-failing', 'filters-ignored']);
-
-/** Pigeonholes that a grouped problem names; `status` and the page show the others with their state. */
-const maxNamed = 3;
-
-/**
- * Returns the problems with one entry for each cause, for views of everything: problems of several pigeonholes of a
- * workspace become one problem of the workspace if they have one cause. The command line, the page and its badge count
- * these. Pure.
- */
-export function groupByCause(problems: readonly Trouble[]): Trouble[] {
-  const groups = groupBy(problems, (each) => {
-    const { code, kind, name, detail } = each;
-    if (kind !== 'pigeonhole' || !grouped.has(code)) return `${code} ${kind} ${name}`;
-    // Lists are late because the process or the machine is too slow. Other failures have one cause if they say the same.
-    return `${code} of ${name.split('/')[0]} ${code === 'reading-late' ? '' : String(detail)}`;
-  });
-  const short = problems
-    .filter(({ code }) => code === 'quota-short' || code === 'quota-used-up')
-    .map(({ name }) => name);
-  return [...groups.values()].flatMap((group) => (group.length === 1 ? group : [groupOf(group, short)]));
-}
-
-/** @param short the workspaces whose request quota is short */
-function groupOf(group: readonly Trouble[], short: readonly string[]): Trouble {
-  const first = group[0]!;
-  const { code } = first;
-  const name = first.name.split('/')[0]!;
-  const names = group.slice(0, maxNamed).map((each) => each.name);
-  const more = group.length - names.length;
-  const named = `${names.join(', ')}${more > 0 ? ` and ${counted(more, 'more event')}` : ''}`;
-  const title = groupTitle(code, name, group);
-  const says = code !== 'reading-late' ? first.says : short.includes(name) ? quotaIsShort : tooSlow;
-  const detail = code === 'reading-late' || first.detail === null ? named : `${first.detail} (${named})`;
-  const since = group.flatMap((each) => each.since ?? []).toSorted()[0] ?? null;
-  const readAll = { label: 'Read all now', action: { do: 'poll-now', kind: 'workspace', name }, see: null } as const;
-  return {
-    ...first,
-    kind: 'workspace',
-    name,
-    title,
-    detail,
-    says,
-    text: problemLine({ title, detail, says }),
-    advice: code === 'filters-ignored' ? first.advice : groupAdvice(code, name),
-    since,
-    saysSince: false,
-    help: code === 'filters-ignored' ? null : readAll,
-  };
-}
-
-/** A worker runs: otherwise the process would report that, and late lists would not be a problem of their own. */
-const tooSlow =
-  'A worker runs, but does not keep up: the machine is too slow for this number of events, or the service answers slowly.';
-
-const quotaIsShort = 'The request quota of the workspace is short, so lists are read less often than configured.';
-
-function groupTitle(code: ProblemCode, workspace: string, group: readonly Trouble[]): string {
-  const events = counted(group.length, 'event');
-  const lists = counted(
-    group.reduce((sum, { lists: n }) => sum + (n ?? 0), 0),
-    'list',
-  );
-  if (code === 'reading-late') return `${lists} of ${events} of workspace ${workspace} are late`;
-  if (code === 'pigeonhole-failing') return `pigeonpost cannot read ${lists} of ${events} of workspace ${workspace}`;
-  return `The service ignores filter[sessionId] in ${events} of workspace ${workspace}`;
-}
-
-function groupAdvice(code: ProblemCode, workspace: string): string {
-  return code === 'reading-late'
-    ? `Start another worker or use a faster machine, or set longer intervals ("every"). To read now, run "pigeonpost poll-now workspace:${workspace}".`
-    : `To try now, run "pigeonpost poll-now workspace:${workspace}".`;
 }
 
 /** Returns the problems to show, as the API describes them: all except those that another problem explains. Pure. */
@@ -144,24 +69,24 @@ export function viewProblems(snapshot: WorkSnapshot, thresholds?: { readonly beh
 
 function problem(
   code: ProblemCode,
-  kind: FoundProblem['kind'],
   name: string,
   given: Partial<Pick<FoundProblem, 'facts' | 'detail' | 'coveredBy'>> & { readonly since?: string | Date | null },
 ): FoundProblem {
   const { since = null, facts = {}, detail = null, coveredBy = null } = given;
+  const { kind } = traitsOf(code);
   return { code, kind, name, facts, detail, coveredBy, since: since === null ? null : new Date(since) };
 }
 
 function ofFile({ line, problems, text, since }: UnusableFile): FoundProblem {
   const others = problems === 1 ? '' : `, and ${counted(problems - 1, 'other problem')}`;
-  return problem('file-unusable', 'process', '', { facts: { line, problems }, detail: `${text}${others}`, since });
+  return problem('file-unusable', '', { facts: { line, problems }, detail: `${text}${others}`, since });
 }
 
 function ofPause(kind: 'workspace' | 'pigeonhole' | 'sink', name: string, pause: PauseView | null): FoundProblem[] {
   if (pause === null) return [];
   const { pausedBy, cause, since, actor, reason } = pause;
   const detail = pausedBy === 'person' && actor !== null ? `${reason} (${actor})` : reason;
-  return [problem(`${kind}-paused`, kind, name, { facts: { pausedBy, cause, pausedAt: since }, detail, since })];
+  return [problem(`${kind}-paused`, name, { facts: { pausedBy, cause, pausedAt: since }, detail, since })];
 }
 
 function ofWorkspace(workspace: WorkspaceView, { folders, now }: WorkSnapshot): FoundProblem[] {
@@ -173,13 +98,11 @@ function ofWorkspace(workspace: WorkspaceView, { folders, now }: WorkSnapshot): 
   if (unanswered !== null) {
     const { since, reason: detail } = unanswered;
     const coveredBy = pause === null ? null : 'workspace-paused';
-    found.push(
-      problem('service-down', 'workspace', name, { facts: { unansweredAt: since, lists }, detail, since, coveredBy }),
-    );
+    found.push(problem('service-down', name, { facts: { unansweredAt: since, lists }, detail, since, coveredBy }));
   }
   const waits = found.length === 0 && state === 'waiting';
   if (waits && reason !== 'quota') {
-    found.push(problem('workspace-waiting', 'workspace', name, { facts: { waitUntil: until } }));
+    found.push(problem('workspace-waiting', name, { facts: { waitUntil: until } }));
   }
   const hindrance = found[0]?.code ?? (waits ? 'quota-used-up' : null);
   return [
@@ -202,8 +125,8 @@ function ofQuota({ name, quota, state, reason, until }: WorkspaceView, now: Date
   const facts = { left, limit, lastsUntil, resetAt, ...lengthens };
   const short = { facts, coveredBy: waits ? ('quota-used-up' as const) : null };
   return [
-    ...(waits ? [problem('quota-used-up', 'workspace', name, { facts: { waitUntil } })] : []),
-    problem('quota-short', 'workspace', name, short),
+    ...(waits ? [problem('quota-used-up', name, { facts: { waitUntil } })] : []),
+    problem('quota-short', name, short),
   ];
 }
 
@@ -214,7 +137,7 @@ function ofFolders(workspace: string, folders: WorkSnapshot['folders']): FoundPr
     code === 'ENOENT' ? `${folder} does not exist` : `${folder} cannot be read (${code})`,
   );
   const given = { facts: { folders: own.length }, detail: says.join(', ') };
-  return [problem('drop-folder-unreadable', 'workspace', workspace, given)];
+  return [problem('drop-folder-unreadable', workspace, given)];
 }
 
 function ofPigeonhole(
@@ -228,8 +151,8 @@ function ofPigeonhole(
   const name = `${workspace}/${id}`;
   const coveredBy = hindrance ?? (pause === null ? null : 'pigeonhole-paused');
   const found = ofPause('pigeonhole', name, pause);
-  const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
-    found.push(problem(code, 'pigeonhole', name, given));
+  const add = (code: ProblemCode, given: Parameters<typeof problem>[2]): void => {
+    found.push(problem(code, name, given));
   };
   if (goneAt !== null) add('pigeonhole-gone', { since: goneAt });
   else if (failing > 0) add('pigeonhole-failing', { facts: { failing }, detail: reason, coveredBy });
@@ -256,8 +179,8 @@ function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number):
   const observes = isObserving(sink);
   const waitsSince = oldest(own.map((lane) => lane.waitsSince));
   const found = ofPause('sink', name, pause);
-  const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
-    found.push(problem(code, 'sink', name, given));
+  const add = (code: ProblemCode, given: Parameters<typeof problem>[2]): void => {
+    found.push(problem(code, name, given));
   };
   const isFailing = pause === null && state === 'failing';
   const retryAt = oldest(own.filter(({ failingSince }) => failingSince !== null).map((lane) => lane.retryAt));

@@ -1,5 +1,6 @@
 import { freshnessOf, pigeonholeOf, sinkOf, workspaceOf } from '../cli/status/status.test-kit.js';
-import { behindMsOf, groupByCause, viewProblems, type WorkSnapshot } from './find-problems.js';
+import { behindMsOf, viewProblems, type WorkSnapshot } from './find-problems.js';
+import { groupByCause } from './group-by-cause.js';
 import type { PigeonholeView, SinkView } from './status-view.js';
 
 const now = new Date('2026-11-21T10:00:00.000Z');
@@ -33,6 +34,7 @@ describe('problems with one cause', () => {
       title: '104 lists of 52 events of workspace acme are late',
       detail: 'acme/101, acme/102, acme/103 and 49 more events',
       says: expect.stringMatching(/^A worker runs, but does not keep up: the machine is too slow/) as string,
+      page: '#/workspace/acme',
       help: { label: 'Read all now', action: { do: 'poll-now', kind: 'workspace', name: 'acme' } },
     });
     expect(problem!.advice).not.toMatch(/Check that a worker runs/);
@@ -67,7 +69,7 @@ it('a sink is behind in the status after the time that its alert has', () => {
   const snapshot = { trouble: null, workspaces: [], sinks: [sink], lanes: [lane], folders: [], file: null, now };
   const codesWith = (behindMs: number | undefined) =>
     viewProblems(snapshot as unknown as WorkSnapshot, {
-      behindMs: behindMsOf({ alerts: { when: { behindMs } } as never }),
+      behindMs: behindMsOf({ alerts: { when: { behind: behindMs } } as never }),
     }).map(({ code }) => code);
   expect(codesWith(undefined)).toEqual(['sink-behind']);
   expect(codesWith(9 * 60_000)).toEqual(['sink-behind']);

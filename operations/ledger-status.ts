@@ -11,6 +11,7 @@ import { readableJson } from '../ledger/sql-expressions.js';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { type AllFreshness, type CadenceGroup, maybeLateLists, type StreamGroup, streamGroups } from './freshness.js';
 import type { ListReading } from './lateness.js';
+import { type AlertCode, alertingProblems, messageTraits } from './problems.js';
 import type { PigeonholeView } from './status-view.js';
 
 /** State of the work, in numbers that are cheap for a ledger of any size: the store keeps them (decision 0095). */
@@ -376,10 +377,12 @@ export interface AlertFigures {
 
 export async function alertFigures(ledger: Ledger): Promise<{ raised: AlertFigures[]; waiting: number }> {
   const [raised, [messages]] = await Promise.all([
-    ledger.db.query<AlertFigures>(
-      `select occasion, count(*)::int as raised from alerts where told and occasion <> 'import-ended' group by occasion`,
+    ledger.db.query<{ code: AlertCode; raised: number }>(
+      'select code, count(*)::int as raised from alerts where told and code = any($1::text[]) group by code',
+      [alertingProblems],
     ),
     ledger.db.query<{ waiting: number }>('select count(*)::int as waiting from alert_messages'),
   ]);
-  return { raised, waiting: messages!.waiting };
+  const figures = raised.map((each) => ({ occasion: messageTraits(each.code).occasion, raised: each.raised }));
+  return { raised: figures, waiting: messages!.waiting };
 }

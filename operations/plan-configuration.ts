@@ -299,8 +299,7 @@ function shown(
 ): ChangedKey {
   const [first, ...rest] = path;
   const mayHoldSecrets = what === 'workspace' || what === 'alerts' || first === 'settings';
-  const written = (step: string): string => (what === 'alerts' ? conditionName(step) : (keyNames[step] ?? step));
-  const key = (first === 'settings' ? rest : path).map(written).join('.');
+  const key = (first === 'settings' ? rest : path).map((step) => keyNames[step] ?? step).join('.');
   if (mayHoldSecrets || isFilled(key)) return { key };
   const text = (value: unknown): string => {
     if (value === undefined) return 'nothing';
@@ -309,11 +308,6 @@ function shown(
     return isDuration ? formatDuration(value) : JSON.stringify(value);
   };
   return { key: key.replace(/\.forMs$/, ''), from: text(from), to: text(to) };
-}
-
-/** Returns the key below `alerts.when`: `sink-paused` for `sinkPaused`, `behind` for `behindMs`. */
-function conditionName(member: string): string {
-  return member.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Whether a key of the document is, or contains, a key of the file. The document names drop folders by path, the file by position. */

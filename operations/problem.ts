@@ -1,38 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { actionSchema } from './action.js';
-import type { AlertFacts } from './alerts/alert-store.js';
-
-/**
- * Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one.
- */
-export const problemCodes = [
-  'process-failing',
-  'file-unusable',
-  'service-down',
-  'workspace-paused',
-  'workspace-waiting',
-  'quota-used-up',
-  'quota-short',
-  'drop-folder-unreadable',
-  'pigeonhole-paused',
-  'pigeonhole-failing',
-  'pigeonhole-gone',
-  'reading-late',
-  'deletions-held',
-  'filters-ignored',
-  'rows-set-aside',
-  'unknown-sessions',
-  'sink-paused',
-  'sink-failing',
-  'sink-behind',
-  'sink-withholding',
-  'event-withheld',
-  'sink-observing',
-  'dead-letters',
-] as const;
-export type ProblemCode = (typeof problemCodes)[number];
-
-export const severities = ['error', 'warning', 'notice'] as const;
+import {
+  type ProblemFacts,
+  type ProblemTraits,
+  type ProblemWords,
+  severities,
+  subjectKinds,
+} from './problem-traits.js';
+import { pageOf, type ProblemCode, problemCodes, traitsOf } from './problems.js';
 
 /** One problem that stops or slows the flow of data, as text, with the action that helps. */
 export const troubleSchema = z
@@ -48,7 +23,7 @@ export const troubleSchema = z
       .describe(
         'Whether the process, workspace, pigeonhole or sink named here reads or receives nothing while the problem lasts.',
       ),
-    kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
+    kind: z.enum(subjectKinds),
     name: z.string().describe('Name as used in actions; empty for the process.'),
     title: z.string().describe('One sentence without its full stop, the same as in alerts.'),
     detail: z
@@ -61,6 +36,14 @@ export const troubleSchema = z
     lists: z.int().nullable().describe('Number of lists that are late or fail; null: the problem is not about lists.'),
     since: z.iso.datetime().nullable(),
     saysSince: z.boolean().describe('Whether `text` contains the instant `since`.'),
+    state: z
+      .string()
+      .nullable()
+      .describe('State of its subject in a word, such as `behind`; null: the number of its problems states it.'),
+    page: z
+      .string()
+      .nullable()
+      .describe('Address of the page that shows it, such as `#/sink/crm?part=preview`; null: no page does.'),
     help: z
       .object({
         label: z.string().describe('Label of a button.'),
@@ -75,8 +58,8 @@ export type Trouble = z.infer<typeof troubleSchema>;
 
 /** A problem as a rule finds it. */
 export interface FoundProblem extends Pick<Trouble, 'code' | 'kind' | 'name'> {
-  /** Counts, codes and instants only. The sentences that leave the installation are built from nothing else. */
-  readonly facts: AlertFacts;
+  /** The sentences that leave the installation are built from nothing else. */
+  readonly facts: ProblemFacts;
   /** Words of a vendor, the service or a person. The page and the CLI show them, alerts never do. */
   readonly detail: string | null;
   readonly since: Date | null;
@@ -84,13 +67,30 @@ export interface FoundProblem extends Pick<Trouble, 'code' | 'kind' | 'name'> {
   readonly coveredBy: ProblemCode | null;
 }
 
-/** The sentences about one problem, the same on the page, in `status`, in alerts and in the log. */
-export interface ProblemWords extends Pick<Trouble, 'title' | 'says'> {
-  /** The action that helps, in whole sentences; null: the problem passes without one. */
-  readonly todo: string | null;
-}
+export type Problem = FoundProblem &
+  ProblemWords &
+  Pick<ProblemTraits, 'severity' | 'stops' | 'state'> &
+  Pick<Trouble, 'page' | 'saysSince' | 'help'>;
 
-export type Problem = FoundProblem & ProblemWords & Pick<Trouble, 'severity' | 'stops' | 'saysSince' | 'help'>;
+/** Returns a found problem with what the catalogue knows about it. Pure. */
+export function describeProblem(found: FoundProblem): Problem {
+  const { code, kind, name, facts, since } = found;
+  const { severity, stops, state, page, words, help } = traitsOf(code);
+  // A start that is among the facts is in the sentences. The end of a wait may be in the same minute, but is another
+  // instant.
+  const saysSince = since !== null && Object.values(facts).includes(since.toISOString());
+  const address = pageOf(page, kind, name);
+  return {
+    ...found,
+    ...words(name, facts),
+    severity,
+    stops,
+    state,
+    page: address === null ? null : `#${address}`,
+    saysSince,
+    help: help(found),
+  };
+}
 
 /** Returns one line for a log or a terminal: title, detail and consequences. Pure. */
 export function problemLine({ title, detail, says }: Pick<Problem, 'title' | 'detail' | 'says'>): string {

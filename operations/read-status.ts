@@ -24,7 +24,7 @@ import {
   type SinkOutcome,
   type SweepState,
 } from './ledger-status.js';
-import { serviceDownTitle } from './problems.js';
+import { serviceDownTitle } from './problem-sentences.js';
 import { StatusMemory } from './status-memory.js';
 import {
   type OperatedSink,

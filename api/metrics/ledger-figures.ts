@@ -3,7 +3,7 @@ import { sumOf } from '../../base/words.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../operations/ledger-status.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
 import { combineFreshness } from '../../operations/freshness.js';
-import { problemCodes } from '../../operations/problem.js';
+import { problemCodes } from '../../operations/problems.js';
 import type { PigeonholeView } from '../../operations/status-view.js';
 import type { Present } from '../status.js';
 

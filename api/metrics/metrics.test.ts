@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parse } from 'yaml';
 import { namedMetrics } from '../../test/kit/named-metrics.js';
 import type { UnsettledLane } from '../../delivering/read-lanes.js';
+import { problemCodes, traitsOf } from '../../operations/problems.js';
 import type { Status } from '../../operations/status-view.js';
 import { formatFigures, type LedgerFacts, ledgerFigures } from './ledger-figures.js';
 import { ProcessMeters } from './serve-metrics.js';
@@ -196,23 +194,9 @@ describe('deploy/', () => {
     expect(ours.filter((name) => !names.includes(name))).toEqual([]);
     for (const name of names) expect(name).toMatch(/^(pigeonpost|process|nodejs)_[a-z0-9_]+$/);
   });
+});
 
-  it('has only alert rules that the guide explains', () => {
-    const root = join(__dirname, '../..');
-    const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-    const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
-      title!
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    const { groups } = parse(readFileSync(join(root, 'deploy/alerts.yml'), 'utf8')) as {
-      groups: { rules: { alert: string; expr: string; annotations: { runbook: string } }[] }[];
-    };
-    const anchors = groups.flatMap(({ rules }) => rules).map(({ annotations }) => annotations.runbook.split('#')[1]!);
-    expect(anchors.length).toBeGreaterThan(10);
-    expect(anchors.map((anchor) => anchor.replace(/-\d$/, '')).filter((anchor) => !headings.includes(anchor))).toEqual(
-      [],
-    );
-  });
+it('each problem that names a metric names one that exists', () => {
+  const metrics = problemCodes.flatMap((code) => traitsOf(code).metric ?? []);
+  expect(metrics.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
 });

@@ -35,6 +35,8 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
     lists: null,
     since: '2026-11-21T09:20:00.000Z',
     saysSince: false,
+    state: null,
+    page: '#/sink/hooks',
     help: null,
     ...given,
   };

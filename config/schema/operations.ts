@@ -69,51 +69,33 @@ const receiver = z
     error: 'a password is never sent without TLS: remove allowPlainText, or username and password',
   });
 
-const occasion = (sentence: string) => z.boolean().optional().describe(sentence);
+const unlessOff = (sentence: string) => z.boolean().prefault(true).describe(sentence);
+const ifOn = (sentence: string) => z.boolean().optional().describe(sentence);
 
 export const alertsSchema = z
   .strictObject({
     to: z.array(receiver).min(1, { error: 'allowed: a list of receivers' }).describe('Receivers of alerts.'),
+    // `operations/problems.ts` names the problem or the event of each key, and a test fails if one has none.
     when: z
       .strictObject({
-        'service-down': z.boolean().prefault(true).describe('The service has not answered a workspace for a minute.'),
-        'reading-late': z
-          .boolean()
-          .prefault(true)
-          .describe('A list should have been read three minutes ago, and neither a pause nor the service explains it.'),
-        'sink-paused': occasion('A sink is paused, by pigeonpost or by an operator.'),
-        'workspace-paused': occasion('A workspace is paused, usually because its key was refused.'),
+        'service-down': unlessOff('The service has not answered a workspace for a minute.'),
+        'reading-late': unlessOff(
+          'A list should have been read three minutes ago, and neither a pause nor the service explains it.',
+        ),
+        'sink-paused': ifOn('A sink is paused, by pigeonpost or by an operator.'),
+        'workspace-paused': ifOn('A workspace is paused, usually because its key was refused.'),
         behind: duration().optional().describe('The oldest undelivered change of a sink is older than this.'),
         'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
           .optional()
           .describe('A sink has this number of dead letters.'),
-        withholding: z
-          .boolean()
-          .prefault(true)
-          .describe(
-            'A sink withholds all of a list, or suddenly far more than before, because the mapping finds no value.',
-          ),
-        'deletions-held': occasion('Deletions wait for an operator.'),
-        'quota-used-up': z
-          .boolean()
-          .prefault(true)
-          .describe('The request quota is used up, and nothing is read for at least a minute.'),
-        'quota-short': occasion('The request quota is too small for the configured intervals.'),
-        'import-ended': occasion('An import finished.'),
+        withholding: unlessOff(
+          'A sink withholds all of a list, or suddenly far more than before, because the mapping finds no value.',
+        ),
+        'deletions-held': ifOn('Deletions wait for an operator.'),
+        'quota-used-up': unlessOff('The request quota is used up, and nothing is read for at least a minute.'),
+        'quota-short': ifOn('The request quota is too small for the configured intervals.'),
+        'import-ended': ifOn('An import finished.'),
       })
-      .transform((when) => ({
-        serviceDown: when['service-down'],
-        readingLate: when['reading-late'],
-        sinkPaused: when['sink-paused'] ?? false,
-        workspacePaused: when['workspace-paused'] ?? false,
-        ...(when.behind === undefined ? {} : { behindMs: when.behind }),
-        ...(when['dead-letters'] === undefined ? {} : { deadLetters: when['dead-letters'] }),
-        withholding: when.withholding,
-        deletionsHeld: when['deletions-held'] ?? false,
-        quotaUsedUp: when['quota-used-up'],
-        quotaShort: when['quota-short'] ?? false,
-        importEnded: when['import-ended'] ?? false,
-      }))
       .prefault({})
       .describe('Conditions that send an alert: once per change of state, and on recovery.'),
   })

@@ -7,7 +7,6 @@ import { counted, importStateWords, rowsToCheck, settledRows, grouped } from '..
 import { useState } from 'preact/hooks';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/page-state.js';
-import { address } from '../route.js';
 import { Button } from './controls.js';
 
 export function StateWord({ of: [tone, word] }: { readonly of: ToneAndWord }) {
@@ -93,8 +92,7 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
 
 function Help({ trouble }: { readonly trouble: Trouble }) {
   const mayOperate = useMay('operate');
-  const { help } = trouble;
-  const to = addressOf(trouble);
+  const { help, page: to } = trouble;
   const { action = null, label = '' } = help ?? {};
   return (
     <div class="actions">
@@ -110,17 +108,4 @@ function Help({ trouble }: { readonly trouble: Trouble }) {
       )}
     </div>
   );
-}
-
-/** Returns the address of the page that shows a problem; null: no page does. */
-function addressOf({ code, kind, name }: Trouble): string | null {
-  if (code === 'deletions-held') return address.deletions;
-  if (code === 'dead-letters') return address.sink(name, 'dead-letters');
-  if (code === 'sink-withholding') return address.sink(name, 'preview');
-  if (code === 'sink-behind') return address.sink(name, 'lanes');
-  if (kind === 'workspace') return address.workspace(name);
-  if (kind === 'sink') return address.sink(name);
-  if (kind !== 'pigeonhole') return null;
-  const [workspace, id] = name.split('/');
-  return address.pigeonhole(workspace!, id!);
 }

@@ -987,14 +987,14 @@ create table progress (
 -- Conditions that cause an alert now, or did so recently (decision 0030). One row each, so that no process sends an alert
 -- twice.
 create table alerts (
-  occasion text not null, -- as in alerts.when
+  code     text not null, -- of a problem or an event (operations/problems.ts)
   subject  text not null, -- name of a sink or a workspace, <workspace>/<id> of a pigeonhole, id of an import
   holds    boolean not null, -- whether the condition was true at the last check
   since    timestamptz not null, -- since when it is true, or is not
   told     boolean not null, -- whether the last alert said that it is true
   raises   integer not null, -- how often it became true again without a longer pause
   facts    json not null, -- counts and codes only
-  primary key (occasion, subject)
+  primary key (code, subject)
 );
 
 -- Messages to send. A row is deleted when its receiver has accepted it, or has refused it for a day.
@@ -1002,7 +1002,7 @@ create table alert_messages (
   number     bigint generated always as identity primary key,
   id         uuid not null, -- the same at every receiver and every attempt
   receiver   text not null,
-  occasion   text not null,
+  code       text not null,
   subject    text not null,
   kind       text not null check (kind in ('raised', 'recovered', 'happened')),
   since      timestamptz not null,

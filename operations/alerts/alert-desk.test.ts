@@ -31,10 +31,10 @@ it('forgets raised alerts once the configuration has no alerts, and the messages
   const ledger = await openLedger(databases.of(anyStore), testKey);
   const configuration = await useConfiguration(ledger, {}, true);
   await ledger.db.script(`
-insert into alerts (occasion, subject, holds, since, told, raises, facts)
+insert into alerts (code, subject, holds, since, told, raises, facts)
   values ('sink-paused', 'hooks', true, now(), true, 1, '{}');
 insert into alert_receivers (receiver) values ('removed');
-insert into alert_messages (id, receiver, occasion, subject, kind, since, facts, created_at)
+insert into alert_messages (id, receiver, code, subject, kind, since, facts, created_at)
   values (gen_random_uuid(), 'removed', 'sink-paused', 'hooks', 'raised', now(), '{}', now() - interval '25 hours');
 `);
   const sources = () => ({ ledger, config: { network: {} }, configuration }) as unknown as StatusSources;

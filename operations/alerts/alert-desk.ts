@@ -19,7 +19,7 @@ import {
 } from './alert-store.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
-import { problemCodes } from '../problem.js';
+import { isEvent, messageTraits, problemCodes } from '../problems.js';
 import { alertText, testText } from './alert-text.js';
 import { defaultRecoveryDelays, defaultRateLimit } from './judge-alert.js';
 import { checkAlerts } from './check-alerts.js';
@@ -232,7 +232,8 @@ export class AlertDesk {
       const takenAt = new Stopwatch(clocks);
       const message = await takeMessage(ledger, key, { owner, leaseMs });
       if (message === undefined) return;
-      const { id, createdAt: at, occasion, kind, subjects } = message;
+      const { id, createdAt: at, code, kind, subjects } = message;
+      const { occasion } = messageTraits(code);
       const text = alertText(message, this.options.publicUrl());
       const watch = new LeaseWatch(
         async () => {
@@ -297,11 +298,12 @@ async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): P
   const [rows, states] = await Promise.all([readAlerts(ledger), receiverStates(ledger, keys)]);
   return {
     raised: rows
-      .filter(({ told, occasion }) => told && occasion !== 'import-ended')
+      .filter(({ told, code }) => told && !isEvent(code))
       .toSorted((a, b) => a.since.getTime() - b.since.getTime())
       .map((row) => {
         const { title, todo, problem } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);
-        const { occasion, subject, since, holds } = row;
+        const { code, subject, since, holds } = row;
+        const { occasion } = messageTraits(code);
         return { occasion, problem, subject, since: since.toISOString(), isOver: !holds, title, todo };
       }),
     receivers: receivers.map(({ name }, position) => {

@@ -1,30 +1,12 @@
 import { isInFuture } from '../../ledger/database-clock.js';
 import { readableJson } from '../../ledger/sql-expressions.js';
 import type { Ledger } from '../../ledger/ledger.js';
-
-/** Reasons for an alert, named as in `alerts.when` of the configuration. */
-export type Occasion =
-  | 'service-down'
-  | 'sink-paused'
-  | 'workspace-paused'
-  | 'behind'
-  | 'dead-letters'
-  | 'withholding'
-  | 'reading-late'
-  | 'deletions-held'
-  | 'quota-used-up'
-  | 'quota-short'
-  | 'import-ended';
-
-/** Occasions that last until their condition is over. */
-export type LastingOccasion = Exclude<Occasion, 'import-ended'>;
-
-/** Counts, codes and instants; never text of a person or a vendor. */
-export type AlertFacts = Readonly<Record<string, string | number | null>>;
+import type { ProblemFacts } from '../problem-traits.js';
+import { type AlertCode, alertCodes, eventCodes } from '../problems.js';
 
 /** One stored alert. */
 export interface AlertRow {
-  readonly occasion: Occasion;
+  readonly code: AlertCode;
   readonly subject: string;
   /** Result of the last check. */
   readonly holds: boolean;
@@ -34,16 +16,16 @@ export interface AlertRow {
   readonly told: boolean;
   /** Number of times that the alert was raised without a long quiet time in between. */
   readonly raises: number;
-  readonly facts: AlertFacts;
+  readonly facts: ProblemFacts;
 }
 
 export interface NewAlertMessage {
-  readonly occasion: Occasion;
+  readonly code: AlertCode;
   /** One subject, or several in one message. No subject contains a space. */
   readonly subjects: readonly string[];
   readonly kind: 'raised' | 'recovered' | 'happened';
   readonly since: Date;
-  readonly facts: AlertFacts;
+  readonly facts: ProblemFacts;
 }
 
 /** The right to store the result of one check, until another check starts. */
@@ -67,22 +49,23 @@ export async function startCheck(ledger: Ledger, everyMs: number): Promise<Alert
   return row === undefined ? undefined : { number: row.look, at: row.looked_at, watchingSince: row.since };
 }
 
+/** Reads the alerts whose code this version knows. Processes of other versions may use the ledger, too. */
 export async function readAlerts(ledger: Ledger): Promise<AlertRow[]> {
   const rows = await ledger.db.query<Omit<AlertRow, 'facts'> & { facts: string }>(
-    'select occasion, subject, holds, since, told, raises, facts from alerts where occasion <> $1 order by occasion, subject',
-    [paceOccasion],
+    'select code, subject, holds, since, told, raises, facts from alerts where code = any($1::text[]) order by code, subject',
+    [alertCodes],
   );
-  return rows.map((row) => ({ ...row, facts: JSON.parse(row.facts) as AlertFacts }));
+  return rows.map((row) => ({ ...row, facts: JSON.parse(row.facts) as ProblemFacts }));
 }
 
 /** Rate limits are rows of `alerts` without a message: each needs one instant, and is written in the same transaction. */
-const paceOccasion = 'pace';
+const paceCode = 'pace';
 
 /** Reads the rate limits, by `rateLimitKey`. */
 export async function readRateLimits(ledger: Ledger): Promise<Map<string, Date>> {
   const rows = await ledger.db.query<{ subject: string; since: Date }>(
-    'select subject, since from alerts where occasion = $1',
-    [paceOccasion],
+    'select subject, since from alerts where code = $1',
+    [paceCode],
   );
   return new Map(rows.map(({ subject, since }) => [subject, since]));
 }
@@ -90,7 +73,7 @@ export async function readRateLimits(ledger: Ledger): Promise<Map<string, Date>>
 export interface CheckResult {
   /** New and changed rows; others stay. */
   readonly rows: readonly AlertRow[];
-  readonly forgotten: readonly Pick<AlertRow, 'occasion' | 'subject'>[];
+  readonly forgotten: readonly Pick<AlertRow, 'code' | 'subject'>[];
   readonly messages: readonly NewAlertMessage[];
   /** The rate limits that have changed. */
   readonly paces: ReadonlyMap<string, Date>;
@@ -109,31 +92,31 @@ export async function recordCheck(ledger: Ledger, check: AlertCheck, found: Chec
     const [watch] = await tx.query<{ look: number }>('select look from alert_watch for update');
     if (watch?.look !== check.number) return false;
     if (forgotten.length > 0) {
-      await tx.query('delete from alerts where (occasion, subject) in (select * from unnest($1::text[], $2::text[]))', [
-        forgotten.map(({ occasion }) => occasion),
+      await tx.query('delete from alerts where (code, subject) in (select * from unnest($1::text[], $2::text[]))', [
+        forgotten.map(({ code }) => code),
         forgotten.map(({ subject }) => subject),
       ]);
     }
     const limits = [...paces].map(([subject, since]) => {
-      return { occasion: paceOccasion, subject, holds: false, since, told: false, raises: 0, facts: {} };
+      return { code: paceCode, subject, holds: false, since, told: false, raises: 0, facts: {} };
     });
     if (rows.length + limits.length > 0) {
       await tx.query(
-        `insert into alerts (occasion, subject, holds, since, told, raises, facts)
-         select occasion, subject, holds, since, told, raises, facts from json_to_recordset(${readableJson('$1::json')}) as n (occasion text,
+        `insert into alerts (code, subject, holds, since, told, raises, facts)
+         select code, subject, holds, since, told, raises, facts from json_to_recordset(${readableJson('$1::json')}) as n (code text,
            subject text, holds bool, since timestamptz, told bool, raises int4, facts json)
-         on conflict (occasion, subject) do update set holds = excluded.holds, since = excluded.since,
+         on conflict (code, subject) do update set holds = excluded.holds, since = excluded.since,
            told = excluded.told, raises = excluded.raises, facts = excluded.facts`,
         [JSON.stringify([...rows, ...limits])],
       );
     }
     if (messages.length > 0) {
       await tx.query(
-        `insert into alert_messages (id, receiver, occasion, subject, kind, since, facts)
-         select n.id, r.receiver, n.occasion, n.subject, n.kind, n.since, n.facts
-         from (select gen_random_uuid() as id, u.* from rows from (json_to_recordset(${readableJson('$1::json')}) as (occasion text,
+        `insert into alert_messages (id, receiver, code, subject, kind, since, facts)
+         select n.id, r.receiver, n.code, n.subject, n.kind, n.since, n.facts
+         from (select gen_random_uuid() as id, u.* from rows from (json_to_recordset(${readableJson('$1::json')}) as (code text,
              subject text, kind text, since timestamptz, facts json)) with ordinality
-             as u (occasion, subject, kind, since, facts, position)) n
+             as u (code, subject, kind, since, facts, position)) n
            cross join unnest($2::text[]) as r (receiver) order by n.position`,
         [JSON.stringify(messages.map((each) => ({ ...each, subject: each.subjects.join(' ') }))), receivers],
       );
@@ -163,7 +146,7 @@ interface ReceiverState {
 
 /** Forgets all alerts that last until their condition is over. */
 export async function forgetRaised(ledger: Ledger): Promise<void> {
-  await ledger.db.query(`delete from alerts where occasion <> 'import-ended'`);
+  await ledger.db.query('delete from alerts where code <> all($1::text[])', [eventCodes]);
 }
 
 /** Registers receivers, so that they can be leased. A second call changes nothing. */
@@ -202,7 +185,7 @@ export async function takeMessage(
     const [row] = await tx.query<
       Omit<AlertMessage, 'createdAt' | 'failures' | 'facts' | 'subjects'> & { at: Date; subject: string; facts: string }
     >(
-      `select number, id::text as id, occasion, subject, kind, since, facts, created_at as at
+      `select number, id::text as id, code, subject, kind, since, facts, created_at as at
        from alert_messages where receiver = $1 order by number limit 1`,
       [receiver],
     );
@@ -213,7 +196,7 @@ export async function takeMessage(
       subjects: subject.split(' '),
       createdAt,
       failures: lease.failures,
-      facts: JSON.parse(facts) as AlertFacts,
+      facts: JSON.parse(facts) as ProblemFacts,
     };
   });
 }

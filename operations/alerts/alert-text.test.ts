@@ -1,15 +1,17 @@
-import type { AlertFacts, NewAlertMessage, Occasion } from './alert-store.js';
+import type { ProblemFacts } from '../problem-traits.js';
+import type { AlertCode } from '../problems.js';
+import type { NewAlertMessage } from './alert-store.js';
 import { alertText } from './alert-text.js';
 
 const since = new Date('2026-11-21T09:30:15Z');
 const page = 'https://pigeonpost.example.com';
 
-function message(occasion: Occasion, subject: string, facts: AlertFacts, kind: NewAlertMessage['kind'] = 'raised') {
-  return { occasion, subjects: [subject], facts, kind, since };
+function message(code: AlertCode, subject: string, facts: ProblemFacts, kind: NewAlertMessage['kind'] = 'raised') {
+  return { code, subjects: [subject], facts, kind, since };
 }
 
 const pausedAt = '2026-11-21T08:00:00.000Z';
-const byCause = (cause: string): AlertFacts => ({ pausedBy: 'cause', cause, pausedAt });
+const byCause = (cause: string): ProblemFacts => ({ pausedBy: 'cause', cause, pausedAt });
 const quota = {
   left: 1200,
   limit: 10_000,
@@ -64,42 +66,42 @@ describe('the text of a message', () => {
       '/',
     ],
     [
-      message('behind', 'crm', { oldestAt: pausedAt, backlog: 1234 }),
+      message('sink-behind', 'crm', { oldestAt: pausedAt, backlog: 1234 }),
       'Sink crm is behind',
       /since 2026-11-21 08:00 UTC\. 1,234 changes wait; nothing is lost\.$/,
       /worker/,
       '/sink/crm',
     ],
     [
-      message('behind', 'crm', { oldestAt: pausedAt, backlog: 1 }),
+      message('sink-behind', 'crm', { oldestAt: pausedAt, backlog: 1 }),
       'Sink crm is behind',
       / 1 change waits; nothing is lost\.$/,
       /worker/,
       '/sink/crm',
     ],
     [
-      message('behind', 'crm', { ...failing, cause: 'http:429' }),
+      message('sink-behind', 'crm', { ...failing, cause: 'http:429' }),
       'Sink crm accepts nothing',
       /^Its oldest change has been waiting since 2026-11-21 08:00 UTC\. The destination answers HTTP 429 \(Too Many Requests\)\. 7 changes wait; nothing is lost\. pigeonpost tries again at 2026-11-21 10:05 UTC\.$/,
       /"pigeonpost try-now sink:crm"/,
       '/sink/crm',
     ],
     [
-      message('behind', 'crm', { ...failing, cause: 'ECONNREFUSED', retryAt: null }),
+      message('sink-behind', 'crm', { ...failing, cause: 'ECONNREFUSED', retryAt: null }),
       'Sink crm accepts nothing',
       / The destination refused the connection\. 7 changes wait; nothing is lost\. pigeonpost tries again\.$/,
       /"pigeonpost try-now sink:crm"/,
       '/sink/crm',
     ],
     [
-      message('behind', 'crm', { ...failing, cause: null }),
+      message('sink-behind', 'crm', { ...failing, cause: null }),
       'Sink crm accepts nothing',
       / "pigeonpost status" shows why\. /,
       /"pigeonpost try-now sink:crm"/,
       '/sink/crm',
     ],
     [
-      message('behind', 'crm', { oldestAt: pausedAt, backlog: 7, cause: 'no-answer' }),
+      message('sink-behind', 'crm', { oldestAt: pausedAt, backlog: 7, cause: 'no-answer' }),
       'Sink crm is behind',
       / The destination does not answer in time\. 7 changes wait/,
       /worker/,
@@ -203,17 +205,17 @@ describe('the text of a message', () => {
     expect(JSON.stringify(text)).not.toMatch(/undefined|null"|NaN/);
   });
 
-  it.each<[Occasion, string, string]>([
+  it.each<[AlertCode, string, string]>([
     ['sink-paused', 'crm', 'Sink crm is no longer paused'],
     ['workspace-paused', 'acme', 'Workspace acme is no longer paused'],
-    ['behind', 'crm', 'Sink crm is no longer behind: no change waits longer than the limit'],
+    ['sink-behind', 'crm', 'Sink crm is no longer behind: no change waits longer than the limit'],
     ['dead-letters', 'crm', 'Sink crm has fewer dead letters again'],
-    ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
+    ['sink-withholding', 'crm', 'Sink crm no longer withholds what it should send'],
     ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
     ['quota-used-up', 'acme', 'The request quota of workspace acme is no longer used up'],
     ['quota-short', 'acme', 'The request quota of workspace acme is sufficient again'],
-  ])('reports that %s of %s has ended', (occasion, subject, title) => {
-    const text = alertText(message(occasion, subject, {}, 'recovered'), null);
+  ])('reports that %s of %s has ended', (code, subject, title) => {
+    const text = alertText(message(code, subject, {}, 'recovered'), null);
     expect(text).toMatchObject({ title, says: 'Since 2026-11-21 09:30 UTC.', todo: null, link: null });
   });
 });
@@ -221,23 +223,23 @@ describe('the text of a message', () => {
 const twelve = Array.from({ length: 12 }, (_, n) => `n${n + 1}`);
 const names = 'They are n1, n2, n3, n4, n5, n6, n7, n8, n9, n10 and 2 more.';
 
-function textOf(occasion: Occasion, kind: NewAlertMessage['kind'], facts: AlertFacts = {}, subjects = twelve) {
-  return alertText({ occasion, kind, subjects, since, facts }, page);
+function textOf(code: AlertCode, kind: NewAlertMessage['kind'], facts: ProblemFacts = {}, subjects = twelve) {
+  return alertText({ code, kind, subjects, since, facts }, page);
 }
 
 describe('the problem of a message', () => {
-  it.each<[string, Occasion, AlertFacts]>([
+  it.each<[string, AlertCode, ProblemFacts]>([
     ['sink-paused', 'sink-paused', {}],
-    ['sink-behind', 'behind', { problem: null }],
-    ['sink-failing', 'behind', failing],
-    ['sink-withholding', 'withholding', {}],
-  ])('is %s for %s with %j', (problem, occasion, facts) => {
-    expect(alertText(message(occasion, 'crm', facts), null).problem).toBe(problem);
+    ['sink-behind', 'sink-behind', { problem: null }],
+    ['sink-failing', 'sink-behind', failing],
+    ['sink-withholding', 'sink-withholding', {}],
+  ])('is %s for %s with %j', (problem, code, facts) => {
+    expect(alertText(message(code, 'crm', facts), null).problem).toBe(problem);
   });
 });
 
 describe('the text of a message about several subjects', () => {
-  it.each<[Occasion, NewAlertMessage['kind'], AlertFacts, string, string, RegExp, string]>([
+  it.each<[AlertCode, NewAlertMessage['kind'], ProblemFacts, string, string, RegExp, string]>([
     [
       'sink-paused',
       'raised',
@@ -257,9 +259,9 @@ describe('the text of a message about several subjects', () => {
       '/',
     ],
     ['sink-paused', 'raised', { pausedBy: 'cause', cause: null }, '12 sinks are paused', names, /status/, '/'],
-    ['behind', 'raised', { backlog: 1200 }, '12 sinks are behind', names, /status/, '/'],
+    ['sink-behind', 'raised', { backlog: 1200 }, '12 sinks are behind', names, /status/, '/'],
     [
-      'behind',
+      'sink-behind',
       'raised',
       { problem: 'sink-failing', cause: 'http:503' },
       '12 sinks accept nothing',
@@ -276,7 +278,7 @@ describe('the text of a message about several subjects', () => {
       /dead-letters list/,
       '/',
     ],
-    ['withholding', 'raised', {}, '12 sinks withhold what they should probably send', names, /status/, '/'],
+    ['sink-withholding', 'raised', {}, '12 sinks withhold what they should probably send', names, /status/, '/'],
     [
       'deletions-held',
       'raised',
@@ -305,25 +307,25 @@ describe('the text of a message about several subjects', () => {
       '/',
     ],
     ['import-ended', 'happened', {}, '12 imports have ended', names, /import list/, '/imports'],
-  ])('describes %s, %s with %j', (occasion, kind, facts, title, says, todo, place) => {
-    const text = textOf(occasion, kind, facts);
+  ])('describes %s, %s with %j', (code, kind, facts, title, says, todo, place) => {
+    const text = textOf(code, kind, facts);
     expect(text).toMatchObject({ title, says, todo: expect.stringMatching(todo), link: `${page}/#${place}` });
   });
 
-  it.each<[Occasion, string]>([
+  it.each<[AlertCode, string]>([
     ['sink-paused', '12 sinks are no longer paused'],
     ['workspace-paused', '12 workspaces are no longer paused'],
-    ['behind', '12 sinks are no longer behind: no change waits longer than the limit'],
+    ['sink-behind', '12 sinks are no longer behind: no change waits longer than the limit'],
     ['dead-letters', '12 sinks have fewer dead letters again'],
-    ['withholding', '12 sinks no longer withhold what they should send'],
+    ['sink-withholding', '12 sinks no longer withhold what they should send'],
     ['deletions-held', 'No deletions of 12 pigeonholes wait any longer'],
     ['quota-used-up', 'The request quotas of 12 workspaces are no longer used up'],
     ['quota-short', 'The request quotas of 12 workspaces are sufficient again'],
-  ])('reports that %s has ended', (occasion, title) => {
-    expect(textOf(occasion, 'recovered')).toMatchObject({ title, says: names, todo: null, link: `${page}/#/` });
+  ])('reports that %s has ended', (code, title) => {
+    expect(textOf(code, 'recovered')).toMatchObject({ title, says: names, todo: null, link: `${page}/#/` });
   });
 
   it('names every subject if there are only a few', () => {
-    expect(textOf('behind', 'raised', {}, ['crm', 'lms']).says).toBe('They are crm, lms.');
+    expect(textOf('sink-behind', 'raised', {}, ['crm', 'lms']).says).toBe('They are crm, lms.');
   });
 });

@@ -1,8 +1,16 @@
-import type { AlertFacts, LastingOccasion, NewAlertMessage, Occasion } from './alert-store.js';
-import { counted, formatInstant, grouped } from '../../base/words.js';
-import { type ProblemCode, problemCodes } from '../problem.js';
-import { failureWords } from '../../sinks/network/failure-sentence.js';
-import { alertOccasion, problemWords, quotaReturns } from '../problems.js';
+import type { NewAlertMessage } from './alert-store.js';
+import { formatInstant, grouped } from '../../base/words.js';
+import {
+  type AlertCode,
+  alertOf,
+  eventTraits,
+  isEvent,
+  messageTraits,
+  pageOf,
+  type ProblemCode,
+  problemCodes,
+  traitsOf,
+} from '../problems.js';
 
 /** Text of an alert. pigeonpost writes all of it: it never quotes the service, a destination or a person. */
 export interface AlertText {
@@ -16,19 +24,19 @@ export interface AlertText {
   readonly problem: ProblemCode | null;
 }
 
-type Told = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'since' | 'facts'>;
-/** A message with a single subject. */
-type ToldOfOne = Omit<Told, 'subjects'> & { readonly subject: string };
+type Told = Pick<NewAlertMessage, 'code' | 'subjects' | 'kind' | 'since' | 'facts'>;
 type Words = Omit<AlertText, 'link' | 'problem'>;
 
 /** @param publicUrl without a slash at its end. Pure. */
 export function alertText(message: Told, publicUrl: string | null): AlertText {
-  const { subjects } = message;
-  const one = subjects.length === 1 ? { ...message, subject: subjects[0]! } : null;
-  const link = publicUrl === null ? null : `${publicUrl}/#${one === null ? commonPlaceOf(message) : placeOf(one)}`;
-  const about = { link, problem: problemOf(message) };
-  if (one === null) return { ...severalWords(message), ...about };
-  return { ...(one.kind === 'recovered' ? overWords(one) : raisedWords(one)), ...about };
+  const [subject = '', ...more] = message.subjects;
+  const isOne = more.length === 0;
+  const page = isOne ? pageOfOne(message.code, subject) : commonPage(message.code);
+  return {
+    ...(isOne ? wordsOfOne(message, subject) : wordsOfSeveral(message)),
+    link: publicUrl === null ? null : `${publicUrl}/#${page}`,
+    problem: problemOf(message),
+  };
 }
 
 /** Returns the text that `alerts test` sends. */
@@ -42,156 +50,46 @@ export function testText(publicUrl: string | null): AlertText {
   };
 }
 
-function commonPlaceOf({ occasion }: Told): string {
-  return occasion === 'import-ended' ? '/imports' : '/';
+function commonPage(code: AlertCode): string {
+  return isEvent(code) ? eventTraits(code).page.several : '/';
 }
 
-function placeOf({ occasion, subject }: ToldOfOne): string {
-  switch (occasion) {
-    case 'sink-paused':
-    case 'behind':
-    case 'dead-letters':
-    case 'withholding':
-      return `/sink/${subject}`;
-    case 'deletions-held':
-    case 'reading-late':
-      return `/sync/${subject}`;
-    case 'import-ended':
-      return `/imports/${subject}`;
-    default:
-      return '/';
-  }
-}
-
-/** Returns the sentences of the catalogue of problems: the page and `pigeonpost status` show the same. */
-function raisedWords({ occasion, subject, facts }: ToldOfOne): Words {
-  if (occasion === 'import-ended') return importWords(subject, facts);
-  const { title, says, todo } = problemWords(catalogued(occasion), subject, facts);
-  return { title, says: says ?? '', todo };
-}
-
-function catalogued(occasion: LastingOccasion): ProblemCode {
-  return problemCodes.find((code) => alertOccasion(code) === occasion)!;
+/** Returns the page of the subject, which shows all its problems. Those of a workspace are on the first page. */
+function pageOfOne(code: AlertCode, subject: string): string {
+  if (isEvent(code)) return eventTraits(code).page.one(subject);
+  const { kind } = traitsOf(code);
+  return kind === 'workspace' ? '/' : (pageOf('subject', kind, subject) ?? '/');
 }
 
 /** Returns the problem that the status shows: the one that raises the alert, or the fact `problem` that explains it. */
-function problemOf({ occasion, facts }: Pick<Told, 'occasion' | 'facts'>): ProblemCode | null {
-  if (occasion === 'import-ended') return null;
-  return problemCodes.find((code) => code === facts['problem']) ?? catalogued(occasion);
+function problemOf({ code, facts }: Told): ProblemCode | null {
+  return isEvent(code) ? null : (problemCodes.find((each) => each === facts['problem']) ?? code);
 }
 
-function overWords({ occasion, subject, since }: ToldOfOne): Words {
-  const at = `Since ${formatInstant(since.toISOString())}.`;
-  const titles: Readonly<Record<LastingOccasion, string>> = {
-    'service-down': `The service answers workspace ${subject} again`,
-    'sink-paused': `Sink ${subject} is no longer paused`,
-    'workspace-paused': `Workspace ${subject} is no longer paused`,
-    behind: `Sink ${subject} is no longer behind: no change waits longer than the limit`,
-    'dead-letters': `Sink ${subject} has fewer dead letters again`,
-    withholding: `Sink ${subject} no longer withholds what it should send`,
-    'reading-late': `Every list of pigeonhole ${subject} is read in time again`,
-    'deletions-held': `No deletions of pigeonhole ${subject} wait any longer`,
-    'quota-used-up': `The request quota of workspace ${subject} is no longer used up`,
-    'quota-short': `The request quota of workspace ${subject} is sufficient again`,
-  };
-  return { title: titles[occasion as keyof typeof titles], says: at, todo: null };
-}
-
-/** Outcomes of rows that an operator has to check. */
-const unsettled = ['rejected', 'invalid', 'conflict', 'unknown', 'cancelled'] as const;
-
-function importWords(id: string, facts: AlertFacts): Words {
-  if (facts['state'] === 'unusable') {
-    return {
-      title: `A file in a drop folder of pigeonhole ${String(facts['pigeonhole'])} cannot be used`,
-      says: 'No registrant of it was sent.',
-      todo: `"pigeonpost import status ${id}" says why: correct the file and put it into the folder again.`,
-    };
+/** Returns the sentences of the catalogue of problems: the page and `pigeonpost status` show the same. */
+function wordsOfOne({ code, kind, since, facts }: Told, subject: string): Words {
+  if (kind === 'recovered' && !isEvent(code)) {
+    return { title: alertOf(code).over.one(subject), says: `Since ${formatInstant(since.toISOString())}.`, todo: null };
   }
-  const made = Number(facts['created'] ?? 0) + Number(facts['confirmed'] ?? 0);
-  const left = unsettled.flatMap((outcome) => (facts[outcome] ? [`${grouped(facts[outcome])} ${outcome}`] : []));
-  const there = facts['existing']
-    ? [`${grouped(facts['existing'])} ${facts['existing'] === 1 ? 'was' : 'were'} there before`]
-    : [];
-  const how = facts['state'] === 'cancelled' ? 'was cancelled' : 'has ended';
-  return {
-    title: `An import into pigeonhole ${String(facts['pigeonhole'])} ${how}`,
-    says: `${[`${counted(made, 'registrant')} created`, ...there, ...left].join(', ')}.`,
-    todo:
-      left.length === 0
-        ? null
-        : `Its report says why, row by row ("pigeonpost import report ${id}"): correct the rows and import it again.`,
-  };
+  const { title, says, todo } = (isEvent(code) ? eventTraits(code) : traitsOf(code)).words(subject, facts);
+  return { title, says: says ?? '', todo };
 }
 
 /** Names in one message; the page and the command line show all. */
 const maxNames = 10;
 
 /** Returns the text of a message about several subjects: their number, a common cause, the first names. Pure. */
-function severalWords(message: Told): Words {
-  const { occasion, kind, subjects } = message;
-  const title = kind === 'recovered' ? overTitle(message) : raisedTitle(message);
-  const common = kind === 'raised' ? commonReason(message) : [];
+function wordsOfSeveral({ code, kind, subjects, facts }: Told): Words {
+  const n = grouped(subjects.length);
+  const names = namesSentence(subjects);
+  if (kind === 'recovered' && !isEvent(code)) return { title: alertOf(code).over.several(n), says: names, todo: null };
+  const { several, common, listedBy } = messageTraits(code);
+  const cause = common(facts);
   return {
-    title,
-    says: [...common, namesSentence(subjects)].join(' '),
-    todo:
-      kind === 'recovered'
-        ? null
-        : `"${commands[occasion] ?? 'pigeonpost status'}" lists them and what to do about each.`,
+    title: several(n, facts),
+    says: cause === null ? names : `${cause} ${names}`,
+    todo: `"${listedBy}" lists them and what to do about each.`,
   };
-}
-
-/** Commands that list the subjects of a message; `pigeonpost status` lists those of the other occasions. */
-const commands: Partial<Readonly<Record<Occasion, string>>> = {
-  'dead-letters': 'pigeonpost dead-letters list',
-  'deletions-held': 'pigeonpost deletions list',
-  'import-ended': 'pigeonpost import list',
-};
-
-function raisedTitle({ occasion, subjects: { length: n }, facts }: Told): string {
-  const titles: Readonly<Record<Occasion, string>> = {
-    'service-down': `The service does not answer ${grouped(n)} workspaces`,
-    'sink-paused': `${grouped(n)} sinks are paused`,
-    'workspace-paused': `${grouped(n)} workspaces are paused`,
-    behind: `${grouped(n)} sinks ${facts['problem'] === 'sink-failing' ? 'accept nothing' : 'are behind'}`,
-    'dead-letters': `${grouped(n)} sinks have refused ${counted(facts['letters'], 'change')}`,
-    withholding: `${grouped(n)} sinks withhold what they should probably send`,
-    'reading-late': `Lists of ${grouped(n)} pigeonholes are not read in time`,
-    'deletions-held': `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for an operator`,
-    'quota-used-up': `The request quotas of ${grouped(n)} workspaces are used up`,
-    'quota-short': `The request quotas of ${grouped(n)} workspaces are too small for the configured intervals`,
-    'import-ended': `${grouped(n)} imports have ended`,
-  };
-  return titles[occasion];
-}
-
-function overTitle({ occasion, subjects: { length: n } }: Told): string {
-  const titles: Readonly<Record<LastingOccasion, string>> = {
-    'service-down': `The service answers ${grouped(n)} workspaces again`,
-    'sink-paused': `${grouped(n)} sinks are no longer paused`,
-    'workspace-paused': `${grouped(n)} workspaces are no longer paused`,
-    behind: `${grouped(n)} sinks are no longer behind: no change waits longer than the limit`,
-    'dead-letters': `${grouped(n)} sinks have fewer dead letters again`,
-    withholding: `${grouped(n)} sinks no longer withhold what they should send`,
-    'reading-late': `Every list of ${grouped(n)} pigeonholes is read in time again`,
-    'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any longer`,
-    'quota-used-up': `The request quotas of ${grouped(n)} workspaces are no longer used up`,
-    'quota-short': `The request quotas of ${grouped(n)} workspaces are sufficient again`,
-  };
-  return titles[occasion as keyof typeof titles]; // `import-ended` has no title here, because such an alert never recovers
-}
-
-/** Returns the cause that all subjects share: one fix may resolve all of them. */
-function commonReason({ occasion, facts }: Told): string[] {
-  if (occasion === 'quota-used-up') return [`pigeonpost reads nothing of them ${quotaReturns(facts)}.`];
-  const { pausedBy, cause } = facts;
-  if (occasion === 'behind') return cause == null ? [] : [`The destination of each ${failureWords(String(cause))}.`];
-  if (occasion !== 'sink-paused' && occasion !== 'workspace-paused') return [];
-  if (pausedBy === 'person') return ['Operators paused all of them.'];
-  if (cause === 'credential') return ['The credentials of all of them are refused.'];
-  if (cause === 'restored') return ['The ledger was restored from a backup.'];
-  return [];
 }
 
 function namesSentence(subjects: readonly string[]): string {

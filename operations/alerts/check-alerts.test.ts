@@ -4,19 +4,19 @@ import { judgeStates, type Condition } from './check-alerts.js';
 const at = new Date('2026-11-21T10:00:00Z');
 const calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };
 const when = {
-  serviceDown: false,
-  readingLate: false,
-  sinkPaused: false,
-  workspacePaused: false,
-  deadLetters: 1,
+  'service-down': false,
+  'reading-late': false,
+  'sink-paused': false,
+  'workspace-paused': false,
+  'dead-letters': 1,
   withholding: false,
-  deletionsHeld: false,
-  quotaUsedUp: false,
-  quotaShort: false,
-  importEnded: false,
+  'deletions-held': false,
+  'quota-used-up': false,
+  'quota-short': false,
+  'import-ended': false,
 };
 const row: AlertRow = {
-  occasion: 'dead-letters',
+  code: 'dead-letters',
   subject: 'hooks',
   holds: true,
   since: new Date('2026-11-21T09:00:00Z'),
@@ -25,32 +25,32 @@ const row: AlertRow = {
   facts: { letters: 10 },
 };
 const condition = (letters: number): Condition => ({
-  occasion: 'dead-letters',
+  code: 'dead-letters',
   subject: 'hooks',
   found: 'holds',
   facts: { letters },
 });
 
 describe('a sink that is behind after a pause', () => {
-  const wanted = { ...when, sinkPaused: true, behindMs: 120_000 };
+  const wanted = { ...when, 'sink-paused': true, behind: 120_000 };
   const minutesAgo = (minutes: number): Date => new Date(at.getTime() - minutes * 60_000);
   const paused = (holds: boolean, since: Date): AlertRow => ({
     ...row,
-    occasion: 'sink-paused',
+    code: 'sink-paused',
     holds,
     since,
     told: holds,
     facts: { cause: 'credential' },
   });
   const behind = (oldestAt: Date, problem?: string): Condition => ({
-    occasion: 'behind',
+    code: 'sink-behind',
     subject: 'hooks',
     found: 'holds',
     facts: { oldestAt: oldestAt.toISOString(), backlog: 7, ...(problem === undefined ? {} : { problem }) },
   });
   const told = (rows: readonly AlertRow[], condition: Condition): string[] =>
     judgeStates(rows, [condition], { when: wanted, at, calm }).pending.map(
-      ({ message }) => `${message.occasion} ${message.kind}`,
+      ({ message }) => `${message.code} ${message.kind}`,
     );
 
   it.each<[string, readonly AlertRow[], Condition, readonly string[]]>([
@@ -62,12 +62,12 @@ describe('a sink that is behind after a pause', () => {
       [],
     ],
     ['what waited is delivered', [paused(false, minutesAgo(9))], behind(minutesAgo(29)), []],
-    ['it fails again', [paused(false, minutesAgo(9))], behind(minutesAgo(29), 'sink-failing'), ['behind raised']],
-    ['newer changes wait', [paused(false, minutesAgo(9))], behind(minutesAgo(5)), ['behind raised']],
-    ['it takes too long', [paused(false, minutesAgo(16))], behind(minutesAgo(29)), ['behind raised']],
-    ['it was not paused', [], behind(minutesAgo(5)), ['behind raised']],
+    ['it fails again', [paused(false, minutesAgo(9))], behind(minutesAgo(29), 'sink-failing'), ['sink-behind raised']],
+    ['newer changes wait', [paused(false, minutesAgo(9))], behind(minutesAgo(5)), ['sink-behind raised']],
+    ['it takes too long', [paused(false, minutesAgo(16))], behind(minutesAgo(29)), ['sink-behind raised']],
+    ['it was not paused', [], behind(minutesAgo(5)), ['sink-behind raised']],
   ])('is one incident with the pause, or another one: %s', (_, rows, condition, messages) => {
-    expect(told(rows, condition).filter((each) => each.startsWith('behind'))).toEqual(messages);
+    expect(told(rows, condition).filter((each) => each.startsWith('sink-behind'))).toEqual(messages);
   });
 });
 
@@ -82,8 +82,8 @@ describe('an alert whose condition still holds', () => {
   });
 
   it('is deleted without a recovery message if no receiver selects it any longer', () => {
-    const { deadLetters: _, ...others } = when;
-    const forgotten = [{ occasion: 'dead-letters', subject: 'hooks' }];
+    const { 'dead-letters': _, ...others } = when;
+    const forgotten = [{ code: 'dead-letters', subject: 'hooks' }];
     expect(judgeStates([row], [condition(10)], { when: others, at, calm })).toEqual({
       rows: [],
       forgotten,

@@ -10,9 +10,6 @@ import {
   readRateLimits,
   recordCheck,
   startCheck,
-  type AlertFacts,
-  type LastingOccasion,
-  type Occasion,
 } from './alert-store.js';
 import { endedImports } from '../../importing/read-import.js';
 import {
@@ -27,7 +24,16 @@ import {
 } from './judge-alert.js';
 import { behindAfterMs, findProblems, type WorkSnapshot } from '../find-problems.js';
 import type { Problem } from '../problem.js';
-import { alertOccasion } from '../problems.js';
+import type { ProblemFacts } from '../problem-traits.js';
+import {
+  type AlertCode,
+  type AlertingProblem,
+  alertOf,
+  isAlerting,
+  isEvent,
+  messageTraits,
+  traitsOf,
+} from '../problems.js';
 
 /** An import that ended while no process ran is reported later, up to this time after its end. */
 const tellImportsWithinMs = 24 * 60 * 60_000;
@@ -59,7 +65,7 @@ export async function checkAlerts(
   const rows = await readAlerts(ledger);
   const conditions = await presentConditions(sources, alerts);
   const states = judgeStates(rows, conditions, { when: alerts.when, at: check.at, calm });
-  const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, check) : nothingFound;
+  const ends = isWanted('import-ended', alerts.when) ? await judgeImports(ledger, rows, check) : nothingFound;
   const pending = [...states.pending, ...ends.pending];
   const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), check.at, pace);
   const found = {
@@ -74,7 +80,7 @@ export async function checkAlerts(
 
 async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
   // The quota forecast is expensive, so it is left out if no alert uses it.
-  const { status, lanes, now } = await readSnapshot(sources, null, { withQuotas: when.quotaShort });
+  const { status, lanes, now } = await readSnapshot(sources, null, { withQuotas: isWanted('quota-short', when) });
   return findConditions({ ...status, lanes, folders: [], file: null, now }, when);
 }
 
@@ -88,32 +94,32 @@ export function judgeStates(
   conditions: readonly Condition[],
   { when, at, calm }: { readonly when: AlertsConfig['when']; readonly at: Date; readonly calm: RecoveryDelays },
 ): FoundAlerts {
-  const keys = new Map<string, Pick<AlertRow, 'occasion' | 'subject'>>();
-  const keyOf = ({ occasion, subject }: Pick<AlertRow, 'occasion' | 'subject'>): string => `${occasion} ${subject}`;
+  const keys = new Map<string, Pick<AlertRow, 'code' | 'subject'>>();
+  const keyOf = ({ code, subject }: Pick<AlertRow, 'code' | 'subject'>): string => `${code} ${subject}`;
   for (const each of [...rows, ...conditions]) {
-    if (each.occasion !== 'import-ended') keys.set(keyOf(each), each);
+    if (!isEvent(each.code)) keys.set(keyOf(each), each);
   }
   const kept: AlertRow[] = [];
   const forgotten: FoundAlerts['forgotten'][number][] = [];
   const pending: PendingMessage[] = [];
-  for (const [key, { occasion, subject }] of keys) {
+  for (const [key, { code, subject }] of keys) {
     const row = rows.find((each) => keyOf(each) === key);
     const condition = conditions.find((each) => keyOf(each) === key);
-    if (!isWanted(occasion, when)) {
-      forgotten.push({ occasion, subject }); // the configuration no longer wants these alerts, nor a recovery message
+    if (!isWanted(code, when)) {
+      forgotten.push({ code, subject }); // the configuration no longer wants these alerts, nor a recovery message
       continue;
     }
     const before = row ?? null;
-    const pause = rows.find((each) => each.occasion === 'sink-paused' && each.subject === subject);
+    const pause = rows.find((each) => each.code === 'sink-paused' && each.subject === subject);
     const isCatchingUp = condition !== undefined && catchesUp(condition, pause, { when, at });
     const judgement = judgeAlert(before, isCatchingUp ? 'unknown' : (condition?.found ?? 'over'), at, calm);
     const { state, tell } = judgement;
     const facts = condition?.facts ?? row?.facts ?? {};
     if (state === null) {
-      if (row !== undefined) forgotten.push({ occasion, subject });
+      if (row !== undefined) forgotten.push({ code, subject });
       continue;
     }
-    const rowOf = (next: AlertState): AlertRow => ({ ...next, occasion, subject, facts });
+    const rowOf = (next: AlertState): AlertRow => ({ ...next, code, subject, facts });
     // Unchanged alerts are not written again every few seconds. Changed counts are, because `alerts list` shows them.
     const ifAnother = (next: AlertRow): AlertRow | undefined => (isDeepStrictEqual(row, next) ? undefined : next);
     if (tell === null) {
@@ -124,7 +130,7 @@ export function judgeStates(
     const later = postponedState(before, judgement);
     pending.push({
       row: rowOf(state),
-      message: { occasion, subjects: [subject], kind: tell, since: state.since, facts },
+      message: { code, subjects: [subject], kind: tell, since: state.since, facts },
       rowIfLater: later === null ? undefined : ifAnother(rowOf(later)),
     });
   }
@@ -140,15 +146,15 @@ const catchUpMs = 15 * 60_000;
  * @param pause the alert about the sink's pause; undefined: none was raised lately
  */
 function catchesUp(
-  { occasion, facts }: Condition,
+  { code, facts }: Condition,
   pause: AlertRow | undefined,
   { when, at }: { readonly when: AlertsConfig['when']; readonly at: Date },
 ): boolean {
-  if (occasion !== 'behind' || pause === undefined) return false;
+  if (code !== 'sink-behind' || pause === undefined) return false;
   // While the row says that the pause holds, this check has just found that it is over.
   const endedAt = pause.holds ? at : pause.since;
   const endedMsAgo = at.getTime() - endedAt.getTime();
-  if (endedMsAgo < (when.behindMs ?? behindAfterMs)) return true;
+  if (endedMsAgo < (when.behind ?? behindAfterMs)) return true;
   const waitedThrough = Date.parse(String(facts['oldestAt'])) <= endedAt.getTime();
   return waitedThrough && facts['problem'] === undefined && endedMsAgo < catchUpMs;
 }
@@ -159,7 +165,7 @@ async function judgeImports(
   rows: readonly AlertRow[],
   { at, watchingSince }: AlertCheck,
 ): Promise<FoundAlerts> {
-  const told = rows.filter(({ occasion }) => occasion === 'import-ended');
+  const told = rows.filter(({ code }) => code === 'import-ended');
   const oldestMs = at.getTime() - tellImportsWithinMs;
   const after = new Date(Math.max(oldestMs, watchingSince.getTime()));
   const imports = await endedImports(ledger, { after, known: told.map(({ subject }) => Number(subject)) });
@@ -171,7 +177,7 @@ async function judgeImports(
         state: unusable === null ? state : 'unusable',
         ...counts,
       };
-      const ended = { occasion: 'import-ended', since: endedAt ?? at, facts } as const;
+      const ended = { code: 'import-ended', since: endedAt ?? at, facts } as const;
       return {
         row: { ...ended, subject, holds: false, told: true, raises: 1 },
         message: { ...ended, subjects: [subject], kind: 'happened' },
@@ -189,72 +195,48 @@ async function judgeImports(
 
 /** A condition that holds, or that cannot be judged because of another problem. Conditions that do not hold are absent. */
 export interface Condition {
-  readonly occasion: LastingOccasion;
+  readonly code: AlertingProblem;
   readonly subject: string;
   readonly found: Exclude<Found, 'over'>;
   /** Counts, codes and instants only, never text of a person or a vendor. */
-  readonly facts: AlertFacts;
+  readonly facts: ProblemFacts;
 }
 
-/** A shorter silence of the service is a network hiccup and no reason for an alert. */
-const serviceDownAfterMs = 60_000;
-
-/** A shorter wait for the quota ends before an operator could act. */
-const quotaWaitMs = 60_000;
-
-/** A list that is late for a shorter time may be read in a moment. */
-const readingLateAfterMs = 180_000;
-
-/** Returns the problems of this moment that are worth an alert, for the occasions that are wanted. Pure. */
+/** Returns the problems of this moment that are worth an alert and that the configuration wants. Pure. */
 export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when']): Condition[] {
-  const problems = findProblems(snapshot, { behindMs: when.behindMs ?? behindAfterMs });
+  const problems = findProblems(snapshot, { behindMs: when.behind ?? behindAfterMs });
   return problems.flatMap((problem): Condition[] => {
-    const occasion = alertOccasion(problem.code);
-    if (occasion === undefined || !isWanted(occasion, when) || !isWorthAlerting(problem, snapshot.now, when)) return [];
+    const { code, name: subject, facts, coveredBy } = problem;
+    if (!isAlerting(code) || !isWanted(code, when) || !isWorthAlerting(code, problem, snapshot.now, when)) return [];
     // If another problem explains this one, no alert is sent about it, but it does not count as over either.
-    const cover = problem.coveredBy === null ? undefined : alertOccasion(problem.coveredBy);
-    // The service has requested a wait, or the quota is used up, so lists are late on purpose.
-    const isIntended = problem.coveredBy === 'workspace-waiting' || problem.coveredBy === 'quota-used-up';
-    const isUnknown =
-      isIntended || (cover !== undefined && isWanted(cover, when)) || isShortWait(problem, snapshot.now);
-    const found = isUnknown ? 'unknown' : 'holds';
-    return [{ occasion, subject: problem.name, found, facts: problem.facts }];
+    const isExplained =
+      coveredBy !== null && (traitsOf(coveredBy).isIntended || (isAlerting(coveredBy) && isWanted(coveredBy, when)));
+    const found = isExplained || isShortWait(code, facts, snapshot.now) ? 'unknown' : 'holds';
+    return [{ code, subject, found, facts }];
   });
 }
 
-const whenKeys: Readonly<Record<Occasion, keyof AlertsConfig['when']>> = {
-  'service-down': 'serviceDown',
-  'reading-late': 'readingLate',
-  'sink-paused': 'sinkPaused',
-  'workspace-paused': 'workspacePaused',
-  behind: 'behindMs',
-  'dead-letters': 'deadLetters',
-  withholding: 'withholding',
-  'deletions-held': 'deletionsHeld',
-  'quota-used-up': 'quotaUsedUp',
-  'quota-short': 'quotaShort',
-  'import-ended': 'importEnded',
-};
-
-/** Says whether the configuration wants alerts of an occasion. A limit that is not set selects none. Pure. */
-function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolean {
-  return (when[whenKeys[occasion]] ?? false) !== false;
+/** Says whether the configuration wants alerts of a code. A limit that is not set selects none. Pure. */
+function isWanted(code: AlertCode, when: AlertsConfig['when']): boolean {
+  return (when[messageTraits(code).occasion] ?? false) !== false;
 }
 
 /**
- * Says whether a used-up quota is renewed within a minute. Such a wait starts no alert, but an alert that was raised
- * earlier in the same wait is not over yet. Pure.
+ * Says whether the wait in the facts ends too soon to start an alert. An alert that was raised earlier in the same wait
+ * is not over yet. Pure.
  */
-function isShortWait({ code, facts }: Problem, now: Date): boolean {
-  if (code !== 'quota-used-up') return false;
-  const { waitUntil } = facts;
-  return waitUntil == null || Date.parse(String(waitUntil)) - now.getTime() < quotaWaitMs;
+function isShortWait(code: AlertingProblem, { waitUntil }: ProblemFacts, now: Date): boolean {
+  const { minWaitMs } = alertOf(code);
+  return minWaitMs > 0 && (waitUntil == null || Date.parse(String(waitUntil)) - now.getTime() < minWaitMs);
 }
 
-function isWorthAlerting({ code, facts, since }: Problem, now: Date, when: AlertsConfig['when']): boolean {
-  if (code === 'dead-letters') return Number(facts['letters']) >= (when.deadLetters ?? 1);
-  const lastsMs = since === null ? 0 : now.getTime() - since.getTime();
-  if (code === 'service-down') return lastsMs >= serviceDownAfterMs;
-  if (code === 'reading-late') return lastsMs >= readingLateAfterMs;
-  return true;
+function isWorthAlerting(
+  code: AlertingProblem,
+  { facts, since }: Problem,
+  now: Date,
+  when: AlertsConfig['when'],
+): boolean {
+  const { afterMs, counts, occasion } = alertOf(code);
+  if (counts !== null) return Number(facts[counts]) >= Number(when[occasion]);
+  return afterMs === 0 || (since !== null && now.getTime() - since.getTime() >= afterMs);
 }

@@ -6,28 +6,28 @@ import { findConditions } from './check-alerts.js';
 
 /** Selects every occasion of `alerts.when`. */
 const everything: AlertsConfig['when'] = {
-  serviceDown: true,
-  readingLate: true,
-  sinkPaused: true,
-  workspacePaused: true,
-  behindMs: 60_000,
-  deadLetters: 2,
+  'service-down': true,
+  'reading-late': true,
+  'sink-paused': true,
+  'workspace-paused': true,
+  behind: 60_000,
+  'dead-letters': 2,
   withholding: true,
-  deletionsHeld: true,
-  quotaUsedUp: true,
-  quotaShort: true,
-  importEnded: true,
+  'deletions-held': true,
+  'quota-used-up': true,
+  'quota-short': true,
+  'import-ended': true,
 };
 const nothing: AlertsConfig['when'] = {
-  serviceDown: false,
-  readingLate: false,
-  sinkPaused: false,
-  workspacePaused: false,
+  'service-down': false,
+  'reading-late': false,
+  'sink-paused': false,
+  'workspace-paused': false,
   withholding: false,
-  deletionsHeld: false,
-  quotaUsedUp: false,
-  quotaShort: false,
-  importEnded: false,
+  'deletions-held': false,
+  'quota-used-up': false,
+  'quota-short': false,
+  'import-ended': false,
 };
 const quota = quotaOf({ limit: 1000, left: 400, reserved: 50, lastsUntil: null, resetAt: '2026-11-22T00:00:00.000Z' });
 
@@ -94,18 +94,18 @@ describe('a check for alert conditions', () => {
       { lateSeconds: 600, workspace: { ...unanswered(600_000), state: 'waiting' } },
       ['service-down acme holds', 'reading-late acme/101 unknown'],
     ],
-    ['a change that has waited longer than the configured time', { waitMs: [10, 60_001] }, ['behind hooks holds']],
+    ['a change that has waited longer than the configured time', { waitMs: [10, 60_001] }, ['sink-behind hooks holds']],
     ['nothing when a change has waited exactly the configured time', { waitMs: [60_000] }, []],
     ['nothing of the backlog of a sink that only observes', { sink: { observation }, waitMs: [90_000] }, []],
     [
       'the backlog of an observing sink that was approved',
       { sink: { observation, approval: { since: 'now' } }, waitMs: [90_000] },
-      ['behind hooks holds'],
+      ['sink-behind hooks holds'],
     ],
     [
       'that the lag of a paused sink is unknown',
       { sink: { state: 'paused', pause }, waitMs: [90_000] },
-      ['sink-paused hooks holds', 'behind hooks unknown'],
+      ['sink-paused hooks holds', 'sink-behind hooks unknown'],
     ],
     ['dead letters that reach the configured number', { sink: { dead: { a: 1, b: 1 } } }, ['dead-letters hooks holds']],
     ['nothing when there are fewer dead letters', { sink: { dead: { a: 1 } } }, []],
@@ -136,14 +136,14 @@ describe('a check for alert conditions', () => {
     ['nothing when a workspace waits for another reason', { workspace: { ...waits, reason: 'throttled' } }, []],
   ])('finds %s', (_, given, expected) => {
     const found = findConditions(snapshot(given), everything);
-    expect(found.map(({ occasion, subject, found: how }) => `${occasion} ${subject} ${how}`)).toEqual(expected);
+    expect(found.map(({ code, subject, found: how }) => `${code} ${subject} ${how}`)).toEqual(expected);
     expect(findConditions(snapshot(given), nothing)).toEqual([]);
   });
 
   it('reports a paused sink as behind if alerts about pauses are off', () => {
     const given = snapshot({ sink: { state: 'paused', pause }, waitMs: [90_000] });
-    expect(findConditions(given, { ...nothing, behindMs: 60_000 })).toMatchObject([
-      { occasion: 'behind', found: 'holds' },
+    expect(findConditions(given, { ...nothing, behind: 60_000 })).toMatchObject([
+      { code: 'sink-behind', found: 'holds' },
     ]);
   });
 
@@ -159,10 +159,8 @@ describe('a check for alert conditions', () => {
       held: 7,
       workspace: { quota: used },
     });
-    expect(
-      Object.fromEntries(findConditions(given, everything).map(({ occasion, facts }) => [occasion, facts])),
-    ).toEqual({
-      behind: { oldestAt: ago(90_000).toISOString(), backlog: 3, cause: null },
+    expect(Object.fromEntries(findConditions(given, everything).map(({ code, facts }) => [code, facts]))).toEqual({
+      'sink-behind': { oldestAt: ago(90_000).toISOString(), backlog: 3, cause: null },
       'dead-letters': { letters: 5 },
       'deletions-held': { items: 7 },
       'quota-short': {

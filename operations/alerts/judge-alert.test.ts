@@ -103,10 +103,10 @@ const at = (ms: number): Date => new Date(startMs + ms);
 function paused(...subjects: readonly string[]): PendingMessage[] {
   return subjects.map((subject) => {
     const facts = { pausedBy: 'cause', cause: 'credential', pausedAt: at(0).toISOString() };
-    const known = { occasion: 'sink-paused', subject, holds: true, since: at(0), facts } as const;
+    const known = { code: 'sink-paused', subject, holds: true, since: at(0), facts } as const;
     return {
       row: { ...known, told: true, raises: 1 },
-      message: { occasion: 'sink-paused', subjects: [subject], kind: 'raised', since: at(0), facts },
+      message: { code: 'sink-paused', subjects: [subject], kind: 'raised', since: at(0), facts },
       rowIfLater: { ...known, told: false, raises: 0 },
     };
   });
@@ -206,7 +206,7 @@ describe('a gathered message', () => {
     ];
     const messages = facts.map((own, n) => ({ ...paused(`s${n}`)[0]!.message, facts: own, since: at(1000 - n) }));
     expect(gatherMessages(messages)).toEqual({
-      occasion: 'sink-paused',
+      code: 'sink-paused',
       subjects: ['s0', 's1'],
       kind: 'raised',
       since: at(999),

@@ -1,4 +1,5 @@
-import type { AlertRow, NewAlertMessage, AlertFacts } from './alert-store.js';
+import type { ProblemFacts } from '../problem-traits.js';
+import type { AlertRow, NewAlertMessage } from './alert-store.js';
 
 /** State of one alert, as the ledger stores it. */
 export type AlertState = Pick<AlertRow, 'holds' | 'since' | 'told' | 'raises'>;
@@ -81,7 +82,7 @@ function recoveryDelayMs(raises: number, { firstMs, longestMs }: RecoveryDelays)
   return Math.min(longestMs, firstMs * 2 ** Math.min(raises - 1, 30));
 }
 
-/** Rate limit for messages of one occasion and kind: burst size and refill interval. */
+/** Rate limit for messages of one code and kind: burst size and refill interval. */
 export interface RateLimit {
   readonly burst: number;
   readonly everyMs: number;
@@ -112,12 +113,12 @@ interface LimitedMessages {
 }
 
 /** Returns the key under which a rate limit is stored. */
-function rateLimitKey({ occasion, kind }: Pick<NewAlertMessage, 'occasion' | 'kind'>): string {
-  return `${occasion} ${kind}`;
+function rateLimitKey({ code, kind }: Pick<NewAlertMessage, 'code' | 'kind'>): string {
+  return `${code} ${kind}`;
 }
 
 /**
- * Limits the messages of one occasion and kind. Messages above the limit become one message with counts; if the limit
+ * Limits the messages of one code and kind. Messages above the limit become one message with counts; if the limit
  * allows none, they wait for a later check, which merges them with newer ones. Pure.
  */
 export function limitMessages(
@@ -149,14 +150,14 @@ export function limitMessages(
 }
 
 /**
- * Merges messages of one occasion and kind. Counts are added up, the earliest instant is kept, and any other fact is
+ * Merges messages of one code and kind. Counts are added up, the earliest instant is kept, and any other fact is
  * kept if all messages agree on it. Pure.
  */
 export function gatherMessages(messages: readonly NewAlertMessage[]): NewAlertMessage {
   const [first] = messages;
   if (first === undefined) throw new Error('no messages to merge');
   return {
-    occasion: first.occasion,
+    code: first.code,
     subjects: messages.flatMap(({ subjects }) => subjects),
     kind: first.kind,
     since: new Date(Math.min(...messages.map(({ since }) => since.getTime()))),
@@ -164,12 +165,12 @@ export function gatherMessages(messages: readonly NewAlertMessage[]): NewAlertMe
   };
 }
 
-function gatherFacts(all: readonly AlertFacts[]): AlertFacts {
+function gatherFacts(all: readonly ProblemFacts[]): ProblemFacts {
   const names = new Set(all.flatMap((facts) => Object.keys(facts)));
   return Object.fromEntries([...names].map((name) => [name, gatherFact(name, all)]));
 }
 
-function gatherFact(name: string, all: readonly AlertFacts[]): string | number | null {
+function gatherFact(name: string, all: readonly ProblemFacts[]): string | number | null {
   const values = all.map((facts) => facts[name] ?? null);
   const known = values.filter((value) => value !== null);
   const numbers = known.filter((value) => typeof value === 'number');

@@ -1,5 +1,6 @@
 import type { AlertText } from './alert-text.js';
-import type { NewAlertMessage, Occasion } from './alert-store.js';
+import type { Occasion } from '../problem-traits.js';
+import type { NewAlertMessage } from './alert-store.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { AlertReceiver } from '../../config/config.js';
 import { RestClient } from '../../sinks/rest/rest-client.js';

@@ -7,7 +7,7 @@ import type { ApiError } from '../../pigeonhole/api-error.js';
 import { eventTimes, type SessionTimes, sessionTimes } from '../../reading/stream-facts.js';
 import { PermitRefusal } from '../../requests/quota-rules.js';
 import { checkOf, type CheckOf } from '../checks.js';
-import { problemWords } from '../problems.js';
+import { traitsOf } from '../problems.js';
 import type { PigeonholeView, SinkView } from '../status-view.js';
 
 /** One check before an event begins. */
@@ -94,7 +94,7 @@ function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {
   if (goneAt !== null) {
     return about.failed(`pigeonhole ${name} was deleted in the service (noticed at ${formatInstant(goneAt)})`);
   }
-  const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
+  const hindrance = troubles.find(({ code }) => traitsOf(code).ready?.check === 'reading');
   if (hindrance !== undefined) {
     return about.failed(hindrance.title, '"pigeonpost status" shows the cause');
   }
@@ -105,24 +105,9 @@ function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {
   return about.ok(`${by} reads it; the oldest read of its lists ended at ${formatInstant(freshAsOf)}`);
 }
 
-const stops = {
-  'process-failing': 'failed',
-  'service-down': 'failed',
-  'workspace-paused': 'failed',
-  'quota-used-up': 'failed',
-  'pigeonhole-paused': 'failed',
-  'sink-paused': 'failed',
-  'sink-failing': 'failed',
-  'sink-withholding': 'failed',
-  'workspace-waiting': 'warning',
-  'quota-short': 'warning',
-  'sink-behind': 'warning',
-  'sink-observing': 'warning',
-} as const satisfies Partial<Record<Trouble['code'], ReadyCheck['state']>>;
-
 function runningCheck({ troubles, sinks }: EventWork): ReadyCheck {
   const about = checkOf('running', 'Running');
-  const found = troubles.filter((trouble): trouble is Trouble & { code: keyof typeof stops } => trouble.code in stops);
+  const found = troubles.filter(({ code }) => traitsOf(code).ready?.check === 'running');
   if (found.length === 0) {
     return about.ok(`nothing is paused: reading and ${counted(sinks.length, 'sink')} are running`);
   }
@@ -130,7 +115,7 @@ function runningCheck({ troubles, sinks }: EventWork): ReadyCheck {
   const todo = actions.map(({ do: verb, kind, name }) =>
     verb === 'approve' ? `pigeonpost sink approve ${name}` : `pigeonpost ${verb} ${kind}:${name}`,
   );
-  const result = found.some(({ code }) => stops[code] === 'failed') ? about.failed : about.warning;
+  const result = found.some(({ code }) => traitsOf(code).ready?.state === 'failed') ? about.failed : about.warning;
   const says = found.map(({ title }) => title).join('; ');
   return result(says, todo.length === 0 ? undefined : [...new Set(todo)].join('; '));
 }
@@ -140,7 +125,7 @@ function parkedCheck({ pigeonhole, deadLetters }: EventWork): ReadyCheck {
   const { heldDeletions } = pigeonhole;
   const sinks = [...new Set(deadLetters.map(({ sink }) => sink))];
   const found = sinks.map((sink) => ({
-    says: problemWords('dead-letters', sink, countLetters(deadLetters.filter((each) => each.sink === sink))).title,
+    says: traitsOf('dead-letters').words(sink, countLetters(deadLetters.filter((each) => each.sink === sink))).title,
     todo: `pigeonpost dead-letters show --sink ${sink}`,
   }));
   if (heldDeletions > 0) {

@@ -49,17 +49,17 @@ afterEach(async () => {
 });
 
 const everything: NonNullable<Config['alerts']>['when'] = {
-  serviceDown: true,
-  readingLate: true,
-  sinkPaused: true,
-  workspacePaused: true,
-  behindMs: 60_000,
-  deadLetters: 1,
+  'service-down': true,
+  'reading-late': true,
+  'sink-paused': true,
+  'workspace-paused': true,
+  behind: 60_000,
+  'dead-letters': 1,
   withholding: true,
-  deletionsHeld: true,
-  quotaUsedUp: true,
-  quotaShort: true,
-  importEnded: true,
+  'deletions-held': true,
+  'quota-used-up': true,
+  'quota-short': true,
+  'import-ended': true,
 };
 
 /** The conditions of a file that names only receivers. */
@@ -128,7 +128,7 @@ function pausedAfterLeases(ledger: Ledger) {
     ...delayedDatabase(ledger.db, async () => undefined),
     async transaction(work, options) {
       const result = await ledger.db.transaction(work, options);
-      if (typeof result === 'object' && result !== null && 'occasion' in result) {
+      if (typeof result === 'object' && result !== null && 'code' in result) {
         leases += 1;
         await gate;
       }
@@ -296,7 +296,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
   it('name the answer of a destination that accepts nothing, the next attempt and the action, as the status does', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
-    const desk = openDesk(scene, 'one', { ...everything, readingLate: false });
+    const desk = openDesk(scene, 'one', { ...everything, 'reading-late': false });
     await stage.planAnswer({ status: 429, retryAfter: '1800', count: 1000, body: 'slow down, Person 1' });
     await stage.put('attendees', attendee(3));
     await stage.pollsAreDue();
@@ -332,7 +332,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2), attendee(3));
     const scene = await stage.webhookScene();
-    const desk = openDesk(scene, 'one', { ...everything, readingLate: false }); // nothing is read in the meantime
+    const desk = openDesk(scene, 'one', { ...everything, 'reading-late': false }); // nothing is read in the meantime
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
     await stage.timePasses(600_000);
@@ -462,7 +462,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     await pauseByCause(scene);
-    const desk = openDesk(scene, 'one', { ...everything, sinkPaused: false });
+    const desk = openDesk(scene, 'one', { ...everything, 'sink-paused': false });
     await lookAndSend(desk, desk);
     expect(told()).toEqual([]);
     expect(await desk.test()).toMatchObject([{ delivered: true }, { delivered: true }, { delivered: true }]);
