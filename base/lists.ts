@@ -370,3 +370,9 @@ export const decidingLists: ReadonlySet<string> = new Set(
 export function listsCountedAs(kind: ActivityKind): readonly ServiceListName[] {
   return serviceListsWhere(({ countsAs }) => countsAs === kind);
 }
+
+/** The derived list of people whom an import registered, with their sign-in. */
+export const registrantsList = 'registrants' satisfies DerivedListName;
+
+/** The derived list of activity: per attendee and session, and per attendee and pigeonhole. */
+export const engagementList = 'engagement' satisfies DerivedListName;

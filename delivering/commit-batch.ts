@@ -1,5 +1,5 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { engagementList } from '../ledger/engagement.js';
+import { engagementList } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { type Candidate, type FoundChanges, newChanges, type ShownChange, toCandidates } from './candidates.js';

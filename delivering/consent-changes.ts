@@ -3,7 +3,7 @@ import { listsOfPeople } from '../base/lists.js';
 import { listSet } from '../ledger/sql-expressions.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { refreshShown } from '../ledger/deliveries.js';
-import { engagementList } from '../ledger/engagement.js';
+import { engagementList } from '../base/lists.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 import type { Candidate, CandidateRow } from './candidates.js';
 import { waitsForAPerson } from './dead-letters.js';

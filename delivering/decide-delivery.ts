@@ -1,4 +1,4 @@
-import { engagementList } from '../ledger/engagement.js';
+import { engagementList } from '../base/lists.js';
 import { listNotWanted } from '../ledger/lanes.js';
 import { personRuleOf } from '../ledger/visibility.js';
 import { withdrawalsHeld } from './dead-letters.js';

@@ -10,7 +10,7 @@ import { ImportSender } from './sending/import-sender.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ImportResult } from '../cycles/cycle-results.js';
 import { selectedPigeonhole } from '../ledger/pigeonholes.js';
-import { registrantsList } from '../ledger/registrant-item.js';
+import { registrantsList } from '../base/lists.js';
 import { sinksWanting } from '../sinks/wanted-lists.js';
 import { syncsOf } from '../config/syncs.js';
 

@@ -1,8 +1,8 @@
+import type { Consent } from './seen-item.js';
 import { groupBy } from '../base/grouping.js';
 import type { Queryable } from './drivers/database.js';
 import type { Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import type { LinkedAttendee } from './registrant-item.js';
 import type { PageScope } from './items/write-changes.js';
 
 /** Maximum number of attendees' changes that one call processes. */
@@ -173,4 +173,13 @@ export async function linkedAttendees(
     [ref, codeHashes],
   );
   return groupBy(rows, ({ codeHash }) => codeHash.toString('hex'));
+}
+
+/** An attendee who signed in with a registrant's code, or who has the id that the service gave the registrant. */
+export interface LinkedAttendee {
+  readonly attendeeId: number;
+  readonly registrantId: number | null;
+  /** Sign-in time as the service reports it; null: the attendee has not signed in yet. */
+  readonly signedInAt: string | null;
+  readonly consent: Consent;
 }

@@ -1,7 +1,8 @@
 import type { SqlValue } from '../ledger/drivers/sql-values.js';
 import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
+import { registrantKey } from '../ledger/registrant-key.js';
+import { registrantsList } from '../base/lists.js';
 import { hashesOf, type PersonPlace, unusableRowsOf } from './find-person.js';
 
 interface ItemRow {

@@ -2,7 +2,7 @@ import type { DifferingItem } from '../ledger/items/compare-items.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { dropPagesFrom, forgetDigests, keySequence, savePage } from '../ledger/pages.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
-import { doubtAboutWalk, type StreamDeletionLimits } from '../ledger/missing-evidence.js';
+import { doubtAboutWalk, type StreamDeletionLimits } from './missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, scheduleStream, type StreamLease } from '../ledger/streams.js';
 import {

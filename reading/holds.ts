@@ -1,6 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from '../ledger/missing-evidence.js';
+import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from './missing-evidence.js';
 import { endHold, holdMissing } from '../ledger/missing.js';
 import { deleteItems } from './delete-items.js';
 import { raiseAsked } from '../ledger/pigeonholes-asked.js';

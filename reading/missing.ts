@@ -6,7 +6,7 @@ import {
   lacksBetweenNeighbours,
   type PageBounds,
   type StreamDeletionLimits,
-} from '../ledger/missing-evidence.js';
+} from './missing-evidence.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import {
   confirmMissing,

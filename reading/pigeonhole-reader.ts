@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { continueReview } from '../ledger/review-visibility.js';
+import { continueReview } from './review-visibility.js';
 import { pausesOf, placeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
 import { refOf, selectedPigeonhole } from '../ledger/pigeonholes.js';
@@ -26,10 +26,10 @@ import type { Priority } from '../requests/quota.js';
 import type { TurnKind } from '../cycles/turns.js';
 import type { CycleResult, PigeonholeName, ReadingResult } from '../cycles/cycle-results.js';
 import { ReadsBeside } from './reads-beside.js';
-import { engagementList } from '../ledger/engagement.js';
+import { engagementList } from '../base/lists.js';
 import { type Recount, recountEngagement } from './recount-engagement.js';
 import { recountRegistrants } from './recount-registrants.js';
-import { registrantsList } from '../ledger/registrant-item.js';
+import { registrantsList } from '../base/lists.js';
 
 /** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;

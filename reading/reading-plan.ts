@@ -1,5 +1,5 @@
 import type { Config, Intervals } from '../config/config.js';
-import type { DeletionLimits } from '../ledger/missing-evidence.js';
+import type { DeletionLimits } from './missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
 import {
   type DerivedListName,
@@ -12,7 +12,7 @@ import {
   serviceTraits,
   workspaceLists,
 } from '../base/lists.js';
-import { countedLists } from '../ledger/engagement.js';
+import { countedLists } from './engagement.js';
 import { sinksWanting, joinsOf } from '../sinks/wanted-lists.js';
 import { strictest } from '../config/syncs.js';
 

@@ -2,7 +2,7 @@ import { compareItems, type DifferingItem, type KnownRow } from '../ledger/items
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import { isKnownPage, type SweptPage } from '../ledger/pages.js';
-import { reviewLater, reviewVisibility } from '../ledger/review-visibility.js';
+import { reviewLater, reviewVisibility } from './review-visibility.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';

@@ -1,13 +1,13 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import {
   countedLists,
-  engagementList,
   engagementRule,
   promptLists,
   promptOf,
   toEngagementItem,
   countEngagement,
-} from '../ledger/engagement.js';
+} from './engagement.js';
+import { engagementList } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/sql-expressions.js';
 import { readingRules } from '../ledger/item-form.js';

@@ -3,12 +3,12 @@ import type { Ledger } from '../ledger/ledger.js';
 import {
   type DroppedFields,
   listRules,
-  registrantKey,
   type Registrant,
   registrantRules,
-  registrantsList,
   toRegistrantItem,
-} from '../ledger/registrant-item.js';
+} from './registrant-item.js';
+import { registrantKey } from '../ledger/registrant-key.js';
+import { registrantsList } from '../base/lists.js';
 import { type Recount, storeDerived, type StoredRow } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';

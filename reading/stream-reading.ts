@@ -1,4 +1,4 @@
-import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
+import type { StreamDeletionLimits } from './missing-evidence.js';
 import { discardCursor, distrustStream, type StreamLease } from '../ledger/streams.js';
 import type { PageSummary, WalkKind } from '../ledger/walk.js';
 import type { WaitReason } from '../ledger/workspaces.js';

@@ -61,7 +61,7 @@ const owners = {
   streams: 'ledger/streams',
   syncs: 'ledger/pigeonholes',
   tokens: 'ledger/tokens',
-  visibility_reviews: 'ledger/review-visibility',
+  visibility_reviews: 'reading/review-visibility',
   walks: 'ledger/walks',
   workspaces: 'ledger/workspaces',
 } as const satisfies Record<string, string>;

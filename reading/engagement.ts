@@ -1,13 +1,10 @@
-import { listsCountedAs, serviceListsWhere } from '../base/lists.js';
-import { canonicalJson } from './canonical-json.js';
-import type { Fields } from './item-form.js';
-import type { KeyedHash } from './keyed-hash.js';
-import type { SeenItem } from './seen-item.js';
-import type { Queryable } from './drivers/database.js';
-import { listSet, readableJson } from './sql-expressions.js';
-
-/** The derived list of activity: per attendee and session, and per attendee and pigeonhole. */
-export const engagementList = 'engagement';
+import { listsCountedAs, serviceListsWhere, engagementList } from '../base/lists.js';
+import { canonicalJson } from '../ledger/canonical-json.js';
+import type { Fields } from '../ledger/item-form.js';
+import type { KeyedHash } from '../ledger/keyed-hash.js';
+import type { SeenItem } from '../ledger/seen-item.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { listSet, readableJson } from '../ledger/sql-expressions.js';
 
 /** Version of the counting rule. Raise it when the rule changes: pigeonpost then counts everything again. */
 export const engagementRule = 1;

@@ -1,11 +1,10 @@
 import { instantMs } from '../base/instant.js';
-import { canonicalJson } from './canonical-json.js';
-import { type Fields, droppedBy, readingRules, withoutFields } from './item-form.js';
-import type { KeyedHash } from './keyed-hash.js';
-import type { Consent, SeenItem } from './seen-item.js';
-
-/** The derived list of people whom an import registered, with their sign-in. */
-export const registrantsList = 'registrants';
+import { canonicalJson } from '../ledger/canonical-json.js';
+import { type Fields, droppedBy, readingRules, withoutFields } from '../ledger/item-form.js';
+import type { KeyedHash } from '../ledger/keyed-hash.js';
+import type { Consent, SeenItem } from '../ledger/seen-item.js';
+import type { LinkedAttendee } from '../ledger/sign-ins.js';
+import { registrantKey } from '../ledger/registrant-key.js';
 
 /**
  * Version of the rule by which registrants become items. Raise it when the rule changes: pigeonpost then derives all
@@ -19,20 +18,6 @@ export interface Registrant {
   readonly codeHash: Buffer;
   /** Canonical JSON of the profile, as it was sent. */
   readonly profile: string;
-}
-
-/** An attendee who signed in with a registrant's code, or who has the id that the service gave the registrant. */
-export interface LinkedAttendee {
-  readonly attendeeId: number;
-  readonly registrantId: number | null;
-  /** Sign-in time as the service reports it; null: the attendee has not signed in yet. */
-  readonly signedInAt: string | null;
-  readonly consent: Consent;
-}
-
-/** Returns the key of a registrant's item. It does not reveal the code, and it differs between pigeonholes. */
-export function registrantKey(hash: KeyedHash, ref: number, codeHash: Buffer): string {
-  return hash.rowKey(canonicalJson([registrantsList, ref, codeHash.toString('hex')]));
 }
 
 /**

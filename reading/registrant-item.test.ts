@@ -1,11 +1,7 @@
-import { KeyedHash } from './keyed-hash.js';
-import {
-  type DroppedFields,
-  type LinkedAttendee,
-  registrantKey,
-  registrantRules,
-  toRegistrantItem,
-} from './registrant-item.js';
+import { KeyedHash } from '../ledger/keyed-hash.js';
+import { type DroppedFields, registrantRules, toRegistrantItem } from './registrant-item.js';
+import type { LinkedAttendee } from '../ledger/sign-ins.js';
+import { registrantKey } from '../ledger/registrant-key.js';
 
 const key = Buffer.alloc(32, 1);
 const hash = new KeyedHash({ hash: key, subject: key, fingerprint: key });

@@ -1,15 +1,15 @@
 import { groupBy } from '../base/grouping.js';
 import { decidingLists } from '../base/lists.js';
-import { listSet } from './sql-expressions.js';
-import type { Queryable } from './drivers/database.js';
-import { hashedForm, type Fields } from './item-form.js';
-import type { Ledger } from './ledger.js';
-import { isKnownSince, judgedLists, loadJudge, type Visibility } from './visibility.js';
-import { lockPlace } from './lock-order.js';
-import { forgetDigests } from './pages.js';
-import { sweepStreams } from './streams-due.js';
-import type { DifferingItem } from './items/compare-items.js';
-import { type PageScope, writeChanges } from './items/write-changes.js';
+import { listSet } from '../ledger/sql-expressions.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { hashedForm, type Fields } from '../ledger/item-form.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { isKnownSince, judgedLists, loadJudge, type Visibility } from '../ledger/visibility.js';
+import { lockPlace } from '../ledger/lock-order.js';
+import { forgetDigests } from '../ledger/pages.js';
+import { sweepStreams } from '../ledger/streams-due.js';
+import type { DifferingItem } from '../ledger/items/compare-items.js';
+import { type PageScope, writeChanges } from '../ledger/items/write-changes.js';
 
 /** Maximum number of items that one transaction revises. A session with more items is revised in slices. */
 const sliceSize = 500;

@@ -1,5 +1,5 @@
 import { questionLists } from '../base/lists.js';
-import type { Direction, WalkProgress } from './walk.js';
+import type { Direction, WalkProgress } from '../ledger/walk.js';
 
 /**
  * The first and last values of a page of a complete walk. If an item's value lies between them, and the page does not
