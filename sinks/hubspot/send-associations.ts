@@ -2,7 +2,7 @@ import { chunksOf, groupBy } from '../../base/grouping.js';
 import type { Sending } from './batch.js';
 import { listOf, problemOf, type Reply, withCorrelationId } from './classify.js';
 import type { ForgetStep, LeaveStep, RecordStep, Pair, Task } from './operation.js';
-import { findContacts } from './send-records.js';
+import { findContacts } from './find-contacts.js';
 
 /** An association of a record with a contact. */
 interface Association extends Pair<RecordStep> {

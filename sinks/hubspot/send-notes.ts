@@ -2,7 +2,7 @@ import { fieldsOf, type Outcome, type Result } from '../sink.js';
 import { type BatchInput, type RecordReply, readRecords, type Sending, writeRecords } from './batch.js';
 import { listOf, problemOf } from './classify.js';
 import { type HubSpotOperation, type NoteStep, type Pair, Task } from './operation.js';
-import { findContacts } from './send-records.js';
+import { findContacts } from './find-contacts.js';
 
 /** The association of a note with a contact. Source: HubSpot, "Associations", "Association type IDs". */
 const noteToContact = { associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 };

@@ -1,50 +1,13 @@
 import { groupBy } from '../../base/grouping.js';
 import type { Value, ValueRules } from '../records/decide-values.js';
-import { findInOrder } from '../records/find-in-order.js';
 import type { WriteReply } from '../records/reply.js';
 import type { Draft, Group } from '../records/write-merged.js';
-import { type RecordJob, type RecordVendor, writeRecords as writeFound } from '../records/write-records.js';
-import type { Result } from '../sink.js';
-import { type BatchInput, notFound, readRecords, type RecordReply, type Sending, writeRecords } from './batch.js';
+import { type RecordVendor, writeRecords as writeFound } from '../records/write-records.js';
+import { type BatchInput, notFound, type RecordReply, type Sending, writeRecords } from './batch.js';
 import { lifecycleStage, mayMoveStage } from './lifecycle-stage.js';
-import {
-  type Task,
-  type ContactReference,
-  type PropertyWrite,
-  newContacts,
-  type RecordStep,
-  type UniqueValue,
-  type Pair,
-} from './operation.js';
-import { nameParts, needsHistory, needsPresent, neededProperties, presentValues, timeOf } from './present-values.js';
-
-type Searched = Pick<RecordStep, 'record' | 'objectType' | 'match' | 'write'>;
-
-/** A search for the record of a step. */
-class Search<S extends Searched = Searched> implements RecordJob {
-  /** The record's id, once it is known. */
-  id: string | null = null;
-  /** The value that found the record. The record already has it, so it need not be written. */
-  foundBy: UniqueValue | null = null;
-  /** The record as read; undefined if it was not read or does not exist. */
-  record: Readonly<Record<string, unknown>> | undefined;
-  /** True if the known id leads to another record, into which the record was merged. */
-  isMerged = false;
-
-  constructor(
-    readonly task: Task,
-    readonly step: S,
-    readonly happenedAtMs = 0,
-  ) {}
-
-  get isOpen(): boolean {
-    return this.task.isOpen(this.step.record);
-  }
-
-  end(result: Result): void {
-    this.task.end(result, this.step.record);
-  }
-}
+import type { PropertyWrite, RecordStep, UniqueValue, Pair } from './operation.js';
+import { nameParts, needsHistory, needsPresent, presentValues, timeOf } from './present-values.js';
+import { Search, find, read } from './find-records.js';
 
 type RecordSearch = Search<RecordStep>;
 type RecordDraft = Draft<RecordSearch, Group<RecordSearch>>;
@@ -215,103 +178,10 @@ export function writeReplyOf(reply: RecordReply, how: 'update' | 'upsert', { now
   }
 }
 
-/** Searches for the records by their match properties, one property after another. */
-async function find(searches: readonly Search[], sending: Sending): Promise<void> {
-  await findInOrder(
-    searches,
-    ({ step }) => step.match.map((value) => ({ kind: value.property, value })),
-    ({ isOpen, id }) => isOpen && id === null,
-    async (group, property) => {
-      const values = new Map(group.map(({ search, look }) => [search, look.value]));
-      const found = group.map(({ search }) => search);
-      const replies = await read(found, (search) => values.get(search)!.value, property, sending);
-      found.forEach((search, index) => {
-        const reply = replies[index]!;
-        if (reply.kind === 'done') {
-          search.id = String(reply.result.id);
-          search.foundBy = values.get(search)!;
-          search.record = reply.result;
-        } else if (reply.kind !== 'missing') search.task.endBy(reply, search.step.record);
-      });
-    },
-  );
-}
-
-/** Reads the record of each search, in their order, with the properties that the decisions need. */
-async function read<S extends Search>(
-  searches: readonly S[],
-  keyOf: (search: S) => string,
-  idProperty: string | undefined,
-  sending: Sending,
-): Promise<RecordReply[]> {
-  if (searches.length === 0) return [];
-  const properties = searches.flatMap(({ step }) => neededProperties(step));
-  const dated = searches.flatMap(({ step }) => step.write.filter(needsHistory).map(({ name }) => name));
-  const wanted = { properties, withHistory: [...new Set(dated)], idProperty };
-  return await readRecords(sending, searches[0]!.step.objectType, searches.map(keyOf), wanted);
-}
-
-/** A contact that a step of another kind needs. */
-interface WantedContact {
-  readonly task: Task;
-  /** The step's entry of `records`. */
-  readonly record: string;
-  readonly contact: ContactReference;
-}
-
-/**
- * Returns the id of each step's contact, and creates missing contacts if the mapping allows it. Null: there is no
- * contact. Undefined: the contact could not be determined, and the task has ended.
- */
-export async function findContacts(
-  wanted: readonly WantedContact[],
-  sending: Sending,
-): Promise<(string | null | undefined)[]> {
-  const searches = wanted.map(({ task, record, contact }) => {
-    const step = { record, objectType: 'contacts', match: contact.match, write: [], contact };
-    return new Search(task, step);
-  });
-  await find(searches, sending);
-  for (const { task, id, step } of searches) {
-    if (id !== null && step.contact.create && task.has(newContacts).mayExist === true) task.mayHaveCreated(id);
-  }
-  const creating = searches.filter(({ isOpen, id, step }) => isOpen && id === null && step.contact.create);
-  for (const groups of byFirstMatch(creating)) {
-    const inputs = groups.map(([first]) => upsertOf(first!.step.match[0]!, first!.step.contact.properties));
-    const replies = await writeRecords(sending, 'contacts', 'upsert', inputs);
-    groups.forEach((group, index) => {
-      const reply = replies[index]!;
-      for (const search of group) {
-        const { task, step } = search;
-        const mayExist = task.has(newContacts).mayExist === true;
-        if (reply.kind === 'done') {
-          search.id = String(reply.result.id);
-          if (reply.result.new !== false) task.mayHaveCreated(search.id, mayExist);
-        } else if (reply.kind !== 'missing') {
-          if (reply.kind === 'failed' && reply.processed === 'maybe') task.mayHaveCreated(null);
-          task.endBy(reply, step.record);
-        }
-      }
-    });
-  }
-  return searches.map(({ isOpen, id }) => (isOpen ? id : undefined));
-}
-
 /** Returns the input that creates a record, or updates the one that the value finds. */
 export function upsertOf({ property, value }: UniqueValue, properties: Readonly<Record<string, string>>): BatchInput {
   const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
   return { body, key: value, keyProperty: property };
-}
-
-/**
- * Groups searches for one call each, because HubSpot accepts only one match property in a call, and within it by the
- * property's value.
- */
-function byFirstMatch<S extends Search>(searches: readonly S[]): S[][][] {
-  const alike = groupBy(searches, ({ step }) => step.match[0]!.property);
-  return [...alike.values()].map((group) => [
-    ...groupBy(group, ({ step }) => step.match[0]!.value.toLowerCase()).values(),
-  ]);
 }
 
 /**

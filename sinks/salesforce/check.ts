@@ -2,7 +2,7 @@ import type { CheckLine, OnForget } from '../sink.js';
 import { CallFailure } from './operation.js';
 import { type CampaignKeys, isPersonType, type PersonType, type RecordKeys } from './config.js';
 import { factsOf, conformValue, fieldValue, type FieldFacts, type ObjectFacts, type Org } from './object-fields.js';
-import { targetOf } from './linked-records.js';
+import { targetOf } from './lookups.js';
 import type { Expression } from '../mapping/expression.js';
 import { emptyView, emptyWhen, nameWarnings } from '../mapping/probe.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';

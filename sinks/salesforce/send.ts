@@ -14,7 +14,9 @@ import {
 import type { Exclusive } from '../records/exclusive.js';
 import { Campaigns, leaveCampaigns } from './campaigns.js';
 import { forgetPeople } from './forget-people.js';
-import { deleteLinked, OpenCreations, writeLinked, resolveLookups } from './linked-records.js';
+import { deleteLinked, writeLinked } from './linked-records.js';
+import { OpenCreations } from './open-creations.js';
+import { resolveLookups } from './lookups.js';
 import type { Org } from './object-fields.js';
 import { writeMembers } from './write-members.js';
 import { People, PersonSearch } from './write-people.js';

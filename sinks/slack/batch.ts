@@ -3,7 +3,7 @@ import type { Clock } from '../network/rolling-limiter.js';
 import { callWithToken, type SlackApi, type TokenSource } from './client.js';
 import type { EditTimes, Granted, SlackMethod, SlackRates } from './rates.js';
 import { outcomeOf, type Verdict } from './classify.js';
-import type { LookUp } from './recover.js';
+import type { LookUp } from './posted-messages.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
 
 /** State that all lanes of a sink share. */

@@ -10,7 +10,8 @@ import {
   type SlackOperation,
   type ThreadPlan,
 } from './operation.js';
-import { LOOK_UP_AFTER_MS, settleThread, unknownObject } from './recover.js';
+import { LOOK_UP_AFTER_MS } from './posted-messages.js';
+import { settleThread, unknownObject } from './recover.js';
 
 /** Posts an item's message, in its thread if it has one. */
 export async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {

@@ -1,4 +1,4 @@
-import { fieldsOf, type Outcome, type Planned, type SendResult, type Subject } from '../sink.js';
+import type { Outcome, Planned, SendResult, Subject } from '../sink.js';
 import { redactedMessage } from './blocks.js';
 import type { Verdict } from './classify.js';
 import type { PostIntent, ThreadIntent } from './lane-notes.js';
@@ -10,9 +10,9 @@ import {
   type SlackObject,
   type ThreadPlan,
 } from './operation.js';
-import { isClosedBy, redactedArgs, removeMessage } from './remove-message.js';
-import { type Batch, type Held, isPassing } from './batch.js';
-import type { SlackMethod } from './rates.js';
+import { removeMessage } from './remove-message.js';
+import type { Batch } from './batch.js';
+import { lookUp, LOOK_UP_AFTER_MS, postedSince } from './posted-messages.js';
 
 /**
  * Finds out what happened to operations that an earlier attempt may have sent. Only posts have to be looked up, and
@@ -104,131 +104,6 @@ export async function settleIntent(
   return { kind: 'unsent', object }; // planned again, now that the message is known
 }
 
-/** Looks a message up in its thread. If the thread was deleted, looks it up in the channel, where Slack then posts it. */
-async function lookUp(
-  intent: PostIntent,
-  batch: Batch,
-): Promise<{ readonly place: PostIntent; readonly posted: PostedMessages | Held }> {
-  const posted = await postedSince(intent, intent, batch);
-  if (posted.kind !== 'no-thread') return { place: intent, posted };
-  const place = { ...intent, threadTs: null, threadKey: null };
-  return { place, posted: await postedSince(place, intent, batch) };
-}
-
-/** A message may become readable only some time after it was posted. */
-export const LOOK_UP_AFTER_MS = 60_000;
-/** A look-up starts this long before the intent, because the times of messages are from Slack's clock. */
-const CLOCK_MARGIN_MS = 15 * 60_000;
-const PAGE_SIZE = 200;
-/** Maximum number of pages that a look-up reads. If there are more messages, an operator has to decide. */
-const MAX_PAGES = 500;
-
-const metadataScope = 'metadata.message:read';
-
-type PostedMessages =
-  /**
-   * The ts (Slack's message id) of every message that pigeonpost has posted in the channel or thread since the
-   * requested time, by the id in the message's metadata.
-   */
-  | { readonly kind: 'read'; readonly tsById: ReadonlyMap<string, string> }
-  /** The thread does not exist. Slack may have posted the reply to the channel itself. */
-  | { readonly kind: 'no-thread' }
-  | { readonly kind: 'failed'; readonly verdict: Exclude<Verdict, { kind: 'ok' }> };
-
-type PostLocation = Pick<PostIntent, 'channel' | 'threadTs'>;
-
-/** A look-up in one channel or thread. */
-export interface LookUp {
-  readonly readAtMs: number;
-  readonly sinceMs: number;
-  readonly posted: Promise<PostedMessages | Held>;
-}
-
-/**
- * Returns what pigeonpost has posted in a channel or thread since an intent. The result of an earlier look-up is used
- * again if it reaches back to this intent and ran at least a minute after it, because the message is readable by then.
- */
-async function postedSince(
-  { channel, threadTs }: PostLocation,
-  { atMs, sinceMs }: ThreadIntent,
-  batch: Batch,
-): Promise<PostedMessages | Held> {
-  const key = JSON.stringify([channel, threadTs]);
-  const known = batch.lookUps.get(key);
-  if (known !== undefined && known.readAtMs >= atMs + LOOK_UP_AFTER_MS && known.sinceMs <= sinceMs) {
-    return await known.posted;
-  }
-  const from = Math.min(sinceMs, batch.notes.earliestMs(channel));
-  const posted = readPosted({ channel, threadTs }, from, batch);
-  batch.lookUps.set(key, { readAtMs: batch.now().atMs, sinceMs: from, posted });
-  return await posted;
-}
-
-/**
- * Reads all messages that were posted in a channel or thread since a time. It reads to the last page, so a message that
- * is not among them does not exist.
- */
-async function readPosted(
-  { channel, threadTs }: PostLocation,
-  sinceMs: number,
-  batch: Batch,
-): Promise<PostedMessages | Held> {
-  const method = threadTs === null ? 'conversations.history' : 'conversations.replies';
-  const tsById = new Map<string, string>();
-  let cursor: unknown;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const args = {
-      channel,
-      ...(threadTs !== null && { ts: threadTs }),
-      oldest: ((sinceMs - CLOCK_MARGIN_MS) / 1000).toFixed(6),
-      limit: PAGE_SIZE,
-      include_all_metadata: true,
-      ...(cursor !== undefined && { cursor }),
-    };
-    const verdict = await readPage(method, args, batch);
-    if (verdict.kind === 'held') return verdict;
-    const isThreadGone = verdict.kind === 'no-message' && threadTs !== null;
-    if (verdict.kind !== 'ok' && !isThreadGone) return { kind: 'failed', verdict };
-    // Without this scope, Slack may leave out the metadata, and pigeonpost would not recognize its own message.
-    if (batch.account.scopes?.includes(metadataScope) === false) return { kind: 'failed', verdict: cannotReadMetadata };
-    if (verdict.kind !== 'ok') return { kind: 'no-thread' };
-    collect(verdict.body['messages'], tsById);
-    cursor = fieldsOf(verdict.body['response_metadata'])['next_cursor'];
-    // Slack marks the last page with an empty cursor.
-    if (typeof cursor !== 'string' || cursor === '') return { kind: 'read', tsById };
-  }
-  const detail = `${method} has more than ${MAX_PAGES} pages`;
-  return { kind: 'failed', verdict: { kind: 'refused', code: 'too_many_messages', detail } };
-}
-
-async function readPage(
-  method: SlackMethod,
-  args: { readonly channel: string },
-  batch: Batch,
-): Promise<Verdict | Held> {
-  const verdict = await batch.call(method, args);
-  if (verdict.kind !== 'not-in-channel') return verdict;
-  const joined = await batch.join(args.channel);
-  if (joined.kind === 'ok') return await batch.call(method, args);
-  return isPassing(joined) ? joined : verdict;
-}
-
-const cannotReadMetadata: Verdict & { kind: 'credential' } = {
-  kind: 'credential',
-  code: 'missing_scope',
-  detail: `the app lacks the scope ${metadataScope}`,
-};
-
-function collect(messages: unknown, tsById: Map<string, string>): void {
-  for (const message of Array.isArray(messages) ? (messages as unknown[]) : []) {
-    const { ts, metadata } = fieldsOf(message);
-    const { event_type: type, event_payload: payload } = fieldsOf(metadata);
-    const { change, thread } = fieldsOf(payload);
-    const id = type === 'pigeonpost_item' ? change : type === 'pigeonpost_thread' ? thread : undefined;
-    if (typeof ts === 'string' && typeof id === 'string') tsById.set(id, ts);
-  }
-}
-
 /** Rejects the change, so that an operator has to decide; returns `clear` if the operator has redriven this change. */
 function decidedByPerson(
   operation: SlackOperation,
@@ -304,71 +179,4 @@ function isAsWanted(operation: SlackOperation, { channel, threadKey, shown }: Po
     operation.shown.hash === shown.hash &&
     operation.shown.votes === shown.votes
   );
-}
-
-/** Longer than the 20 minutes for which the engine looks up an operation with an unknown outcome once a minute. */
-const abandonedAfterMs = 30 * 60_000;
-/** Interval between two attempts for the same intent. */
-const clearAgainAfterMs = 5 * 60_000;
-/**
- * The same interval if the message is in an archived or deleted channel. Nothing reports that a channel was unarchived,
- * so an attempt a day finds out. A post or an edit that succeeds in the channel ends the wait.
- */
-const clearInClosedAfterMs = 24 * 60 * 60_000;
-
-/**
- * Replaces the text of messages to which no operation refers any more; deletes a message that cannot be edited. If a
- * process dies while it posts a message, and the item must no longer be shown (its attendee must not be named, or its
- * session changed), no operation is planned for the item, so `recover` never looks up the post. The message must not
- * stay visible. Each call tries only one intent, because a look-up can take all the time of a `send`. It is the one
- * whose last attempt is the longest ago, so that an intent that cannot be cleared does not hold up the others.
- * `clearedAt` is lost when the process ends, so the next process tries each intent once.
- */
-export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): Promise<void> {
-  const { clearedAt, clock } = batch.account;
-  const before = batch.now().atMs - abandonedAfterMs;
-  const triedAt = ({ id }: PostIntent): number => clearedAt.get(id)?.atMs ?? Number.NEGATIVE_INFINITY;
-  const [next] = batch.notes.intents
-    .filter(({ itemKey, intent }) => !asked.has(itemKey) && intent.atMs < before && intent.parked === undefined)
-    .filter(({ intent }) => mayClear(intent, batch))
-    .toSorted((a, b) => triedAt(a.intent) - triedAt(b.intent));
-  if (next === undefined || !batch.canStart) return;
-  const atMs = clock.now();
-  clearedAt.set(next.intent.id, { atMs, isClosed: false });
-  const result = await clear(next.intent, batch);
-  if (result === 'cleared') {
-    batch.notes.postIsSettled(next.itemKey);
-    clearedAt.delete(next.intent.id);
-  } else if (result === 'closed') {
-    clearedAt.set(next.intent.id, { atMs, isClosed: true });
-  }
-}
-
-function mayClear({ id, channel }: PostIntent, { account }: Batch): boolean {
-  const last = account.clearedAt.get(id);
-  if (last === undefined) return true;
-  const agoMs = account.clock.now() - last.atMs;
-  if (!last.isClosed) return agoMs >= clearAgainAfterMs;
-  return agoMs >= clearInClosedAfterMs || (account.wroteAt.get(channel) ?? Number.NEGATIVE_INFINITY) > last.atMs;
-}
-
-/**
- * Clears the message of an intent.
- * @returns `cleared` if nothing of it is visible any more; `closed` if its channel is archived or deleted; `later` if
- * another attempt may succeed
- */
-async function clear(intent: PostIntent, batch: Batch): Promise<'cleared' | 'closed' | 'later'> {
-  if (intent.replaces !== undefined)
-    return (await removeMessage(intent.replaces, batch)) === null ? 'cleared' : 'later';
-  const { posted } = await lookUp(intent, batch);
-  if (posted.kind === 'failed') return isClosedBy(posted.verdict) ? 'closed' : 'later';
-  if (posted.kind !== 'read') return 'later';
-  const ts = posted.tsById.get(intent.id);
-  if (ts === undefined) return 'cleared';
-  const at = { channel: intent.channel, ts };
-  const verdict = await batch.call('chat.update', redactedArgs(at));
-  // Slack may allow the deletion although it forbids the edit.
-  if (verdict.kind === 'fixed') return (await removeMessage(at, batch)) === null ? 'cleared' : 'later';
-  if (verdict.kind === 'ok' || verdict.kind === 'no-message') return 'cleared';
-  return isClosedBy(verdict) ? 'closed' : 'later';
 }

@@ -1,6 +1,7 @@
 import { groupBy } from '../../base/grouping.js';
 import type { Outcome, SendResult } from '../sink.js';
-import { clearAbandoned, settleIntent } from './recover.js';
+import { clearAbandoned } from './clear-abandoned.js';
+import { settleIntent } from './recover.js';
 import type { SlackOperation } from './operation.js';
 import type { Batch } from './batch.js';
 import { post } from './messages.js';
