@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { RegistrantFileError } from '../importing/files/registrant-file.js';
-import { createGate } from '../base/gate.js';
+import { createDeferred } from '../base/deferred.js';
 import { apiSources, asLocalUser, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { createApp } from './create-app.js';
 import { createPlaces } from './places.js';
@@ -271,14 +271,14 @@ describe('an import in the API', () => {
 
 describe('uploads that arrive together', () => {
   it('are read two at a time; the others wait, and are refused with Retry-After if that takes long', async () => {
-    const gate = createGate();
-    const bothRead = createGate();
+    const gate = createDeferred();
+    const bothRead = createDeferred();
     let reading = 0;
     let most = 0;
     const check = async (): Promise<never> => {
       most = Math.max(most, (reading += 1));
-      if (reading === 2) bothRead.open();
-      await gate.opened;
+      if (reading === 2) bothRead.resolve();
+      await gate.promise;
       reading -= 1;
       throw new RegistrantFileError('empty', 'The file is empty.');
     };
@@ -290,10 +290,10 @@ describe('uploads that arrive together', () => {
         body: 'x',
       });
     const first = [upload(), upload()];
-    await bothRead.opened;
+    await bothRead.promise;
     const late = await Promise.all([upload(), upload(), upload(), upload()]);
     expect(late.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(Array(4).fill([503, '5']));
-    gate.open();
+    gate.resolve();
     expect((await Promise.all(first)).map(({ status }) => status)).toEqual([422, 422]);
     expect(most).toBe(2);
     expect((await upload()).status).toBe(422); // the places are free again
@@ -302,13 +302,13 @@ describe('uploads that arrive together', () => {
 
 describe('previews, comparisons and event files that arrive together', () => {
   it('are computed two at a time', async () => {
-    const gate = createGate();
-    const bothRun = createGate();
+    const gate = createDeferred();
+    const bothRun = createDeferred();
     let running = 0;
     const wait = async (): Promise<never> => {
       running += 1;
-      if (running === 2) bothRun.open();
-      await gate.opened;
+      if (running === 2) bothRun.resolve();
+      await gate.promise;
       throw new Error('ended');
     };
     const config = { ...emptyConfig({ host: '127.0.0.1', port: 0 }), sinks: { crm: {} } } as never;
@@ -326,10 +326,10 @@ describe('previews, comparisons and event files that arrive together', () => {
       changedFrom: null,
     };
     const first = [ask('/api/preview', preview), ask('/api/configuration/plan', {})];
-    await bothRun.opened;
+    await bothRun.promise;
     expect(await ask('/api/events/plan', { file: '/tmp/a.yaml', text: 'x', use: {}, create: [], skip: [] })).toBe(503);
     expect(await ask('/api/preview', preview)).toBe(503);
-    gate.open();
+    gate.resolve();
     expect(await Promise.all(first)).toEqual([500, 500]);
   });
 });

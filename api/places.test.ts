@@ -1,21 +1,21 @@
-import { createGate } from '../base/gate.js';
+import { createDeferred } from '../base/deferred.js';
 import { Places } from './places.js';
 
 describe('places for expensive work', () => {
   it('are limited: a further request waits, and takes the place of one that has ended', async () => {
     const places = new Places('busy', 2, 60_000);
-    const gates = [createGate(), createGate(), createGate()];
+    const gates = [createDeferred(), createDeferred(), createDeferred()];
     let running = 0;
     let most = 0;
     const all = gates.map(async (gate) =>
       places.in(async () => {
         running += 1;
         most = Math.max(most, running);
-        await gate.opened;
+        await gate.promise;
         running -= 1;
       }),
     );
-    for (const gate of gates) gate.open();
+    for (const gate of gates) gate.resolve();
     await Promise.all(all);
     expect([running, most]).toEqual([0, 2]);
   });

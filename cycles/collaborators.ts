@@ -5,7 +5,7 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
 import type { ServiceGate } from '../requests/service-gate.js';
 import type { Clocks } from '../base/lease.js';
-import type { Turns } from './turns.js';
+import type { RoundQueue } from './round-queue.js';
 import type { Wakes } from './wakes.js';
 import type { Log } from '../base/log.js';
 import type { Tracer } from '../base/tracer.js';
@@ -28,7 +28,7 @@ export interface Collaborators {
   /** Ends the waits of activities that stay. */
   readonly wakes: Wakes;
   /** Decides which pigeonholes are read now. One instance for the life of the process. */
-  readonly turns: Turns;
+  readonly rounds: RoundQueue;
   readonly log: Log;
   /** Aborted when the process shuts down: attempts end at their next safe point. */
   readonly stopping: AbortSignal;

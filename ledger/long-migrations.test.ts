@@ -1,4 +1,4 @@
-import { createGate } from '../base/gate.js';
+import { createDeferred } from '../base/deferred.js';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,13 +113,13 @@ onServer('a migration on a server that limits statements to 300 ms', () => {
   it('runs without a time limit, and logs its progress', async () => {
     const [db, , own] = await fresh('slow');
     const lines: string[] = [];
-    const [held, finished] = [createGate(), createGate()];
+    const [held, finished] = [createDeferred(), createDeferred()];
     const holding = own.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock(1)');
-      held.open();
-      await finished.opened;
+      held.resolve();
+      await finished.promise;
     });
-    await held.opened;
+    await held.promise;
     const untilFree = 'while not pg_try_advisory_xact_lock(1) loop perform pg_sleep(0.05); end loop';
     const slow = `-- 0002: takes long.\ndo $$ begin ${untilFree}; end $$;\n`;
     const migrating = migrate(db, {
@@ -130,7 +130,7 @@ onServer('a migration on a server that limits statements to 300 ms', () => {
     // Three lines need more time than a statement and its answer may take.
     const progressLines = (): string[] => lines.filter((line) => /0002_step_2.* \d+ s/.test(line));
     await Promise.race([until('it has logged three lines', () => progressLines().length >= 3), migrating]);
-    finished.open();
+    finished.resolve();
     await Promise.all([holding, migrating]);
     expect(await numbersOf(own)).toHaveLength(2);
     expect(progressLines().length).toBeGreaterThanOrEqual(3);

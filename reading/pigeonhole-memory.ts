@@ -3,7 +3,7 @@ import { knownPages } from '../ledger/pages.js';
 import { acquireStreams, ensureStreams, heldStreams, type StreamName, wantedStreams } from '../ledger/streams.js';
 import { type ReaderFence, type StreamProgress, writeProgress } from '../ledger/streams-progress.js';
 import { type ReadingPlan, streamsOf } from './reading-plan.js';
-import type { TurnKind } from '../cycles/turns.js';
+import type { RoundKind } from '../cycles/round-queue.js';
 import { RememberedStream } from './remembered-stream.js';
 import { readSchedules, type Schedule } from './stream-facts.js';
 
@@ -105,7 +105,7 @@ export class PigeonholeMemory {
   }
 
   /** Urgency of the next cycle, as far as this reader has read the streams that are due. */
-  get nextKind(): TurnKind {
+  get nextKind(): RoundKind {
     const { due } = this.due();
     const now = this.ledger.clock.nowMs();
     if (due.some(({ isLive }) => isLive)) return 'live';

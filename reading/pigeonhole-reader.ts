@@ -23,7 +23,7 @@ import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { PigeonholeMemory } from './pigeonhole-memory.js';
 import type { RememberedStream } from './remembered-stream.js';
 import type { Priority } from '../requests/quota.js';
-import type { TurnKind } from '../cycles/turns.js';
+import type { RoundKind } from '../cycles/round-queue.js';
 import type { CycleResult, PigeonholeName, ReadingResult } from '../cycles/cycle-results.js';
 import { ReadsBeside } from './reads-beside.js';
 import { engagementList } from '../base/lists.js';
@@ -142,7 +142,7 @@ export class PigeonholeReader {
   }
 
   /** Urgency of the next cycle. */
-  get nextKind(): TurnKind {
+  get nextKind(): RoundKind {
     return this.#memory.nextKind;
   }
 

@@ -248,13 +248,13 @@ class Member {
   }
 
   async #keep(): Promise<void> {
-    const { turns } = this.deps;
+    const { rounds } = this.deps;
     const { workspace } = this.place;
     const { signal } = this.#stop;
     let waitMs = 0;
     for (;;) {
       await this.#alarm.wait(waitMs);
-      waitMs = (await turns.run({ kind: this.reader.nextKind, workspace }, signal, () => this.#round())) ?? 0;
+      waitMs = (await rounds.run({ kind: this.reader.nextKind, workspace }, signal, () => this.#round())) ?? 0;
       if (signal.aborted) return;
     }
   }

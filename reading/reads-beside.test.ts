@@ -1,4 +1,4 @@
-import { createGate } from '../base/gate.js';
+import { createDeferred } from '../base/deferred.js';
 import { SlowLists } from '../requests/slow-lists.js';
 import { type Read, ReadsBeside } from './reads-beside.js';
 
@@ -12,17 +12,17 @@ interface HeldRead extends Read {
 }
 
 function heldRead(streamId: number, isNew = false): HeldRead {
-  const held = createGate<Error | null>();
+  const held = createDeferred<Error | null>();
   let onProgress: () => void = () => undefined;
   return {
     streamId,
     isNew,
-    finish: () => held.open(null),
-    fail: held.open,
+    finish: () => held.resolve(null),
+    fail: held.resolve,
     progress: () => onProgress(),
     async run(progress) {
       onProgress = progress;
-      const error = await held.opened;
+      const error = await held.promise;
       if (error !== null) throw error;
     },
   };

@@ -28,7 +28,7 @@ interface RunningWorker {
 const kinds: Readonly<
   Record<WorkKind, { readonly activities: readonly (keyof Activities)[]; readonly atOnce: number }>
 > = {
-  // 2,500 pigeonholes, of which `Turns` decides how many are read at the same time
+  // 2,500 pigeonholes, of which `RoundQueue` decides how many are read at the same time
   reading: { activities: ['readStay'], atOnce: 100 },
   delivering: { activities: ['deliverStay'], atOnce: 100 },
   importing: { activities: ['importTurn'], atOnce: 10 }, // each makes a few concurrent requests

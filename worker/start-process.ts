@@ -1,4 +1,4 @@
-import { createGate } from '../base/gate.js';
+import { createDeferred } from '../base/deferred.js';
 import { messageOf } from '../base/errors.js';
 import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
@@ -43,7 +43,7 @@ import { packageVersion } from '../base/package-root.js';
 import { readTemporalMetrics } from './install-runtime.js';
 import { repeat, repeatToTheEnd } from './repeat.js';
 import { noTracer } from '../base/tracer.js';
-import { Turns } from '../cycles/turns.js';
+import { RoundQueue } from '../cycles/round-queue.js';
 import { Wakes } from '../cycles/wakes.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
@@ -183,8 +183,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     otlpUrl === undefined
       ? noTracer
       : (await import('./tracing/open-tracer.js')).openTracer({ ...config, otlpUrl }, { owner, log }, closers);
-  const hasFirstPage = createGate();
-  const firstPage = new FirstPage(ledger, hasFirstPage.open);
+  const hasFirstPage = createDeferred();
+  const firstPage = new FirstPage(ledger, hasFirstPage.resolve);
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log, forecastNeeds, { onDue: (workspace) => void wakeReaders(workspace) }),
@@ -192,7 +192,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     owner,
     orchestration: starter,
     wakes,
-    turns: new Turns(roundsAtOnce),
+    rounds: new RoundQueue(roundsAtOnce),
     log,
     stopping: stopping.signal,
     meters,
@@ -378,7 +378,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (serves && api !== undefined) closers.push(noteInstance(config, { url: api.url, ledger: ledger.id }, log));
   closers.push(closeApi); // closed first; closing it again later does nothing
   const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
-  return { api, pageLink, temporalAddress: address, firstPage: hasFirstPage.opened, failed };
+  return { api, pageLink, temporalAddress: address, firstPage: hasFirstPage.promise, failed };
 }
 
 /**

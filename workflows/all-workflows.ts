@@ -1,7 +1,7 @@
 import { type ActivityOptions, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { queueFor, type WorkKind } from './queues.js';
 import { runStays } from './run-stays.js';
-import { runTurns } from './run-turns.js';
+import { runCycles } from './run-cycles.js';
 import type { Activities } from '../activities/create-activities.js';
 
 // A worker registers every export of this file as a workflow, under the name by which histories record it.
@@ -31,7 +31,7 @@ function stepsOf(kind: WorkKind, startToCloseTimeout: '3 minutes' | '5 minutes')
 
 /** Reads a workspace's own lists and selects the pigeonholes that its syncs read, as long as it is configured. */
 export async function discoverPigeonholes(workspace: string): Promise<void> {
-  const end = await runTurns(() => steps.discoverTurn(workspace));
+  const end = await runCycles(() => steps.discoverTurn(workspace));
   if (end === 'renew') await continueAsNew<typeof discoverPigeonholes>(workspace);
 }
 
@@ -59,7 +59,7 @@ export async function deliverToSink(sink: string): Promise<void> {
  */
 export async function importRegistrants(id: string): Promise<void> {
   const { importTurn } = stepsOf('importing', '3 minutes');
-  const end = await runTurns(() => importTurn(id));
+  const end = await runCycles(() => importTurn(id));
   if (end === 'renew') await continueAsNew<typeof importRegistrants>(id);
 }
 
@@ -69,6 +69,6 @@ export async function importRegistrants(id: string): Promise<void> {
  * @param id the id of the erasure
  */
 export async function forgetAttendee(id: string): Promise<void> {
-  const end = await runTurns(() => steps.forgetTurn(id));
+  const end = await runCycles(() => steps.forgetTurn(id));
   if (end === 'renew') await continueAsNew<typeof forgetAttendee>(id);
 }

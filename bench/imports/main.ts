@@ -20,7 +20,7 @@ import { readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { openClients } from '../../requests/clients.js';
-import { Turns } from '../../cycles/turns.js';
+import { RoundQueue } from '../../cycles/round-queue.js';
 import { Wakes } from '../../cycles/wakes.js';
 
 /**
@@ -88,7 +88,7 @@ async function openProduct(task: ImportTask): Promise<{ deps: Collaborators; clo
     owner: 'bench',
     orchestration: noOrchestration,
     wakes: new Wakes(null, log),
-    turns: new Turns(4),
+    rounds: new RoundQueue(4),
     log,
     stopping: new AbortController().signal,
     meters: noMeters,

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { stopTimers } from '../../test/kit/stop-timers.js';
 import type { SecureContextOptions } from 'node:tls';
 import { whileOldTlsIsAllowed } from '../../test/kit/old-tls.js';
@@ -172,13 +172,13 @@ describe('a webhook', () => {
 
   it('counts a change as delivered even if the rest of the response never arrives', async () => {
     const { url } = await receiver((_, response) => response.writeHead(200, { 'content-length': 100 }).write('begun'));
-    const begun = createGate();
-    const onHeaders = (): void => begun.open();
+    const begun = createDeferred();
+    const onHeaders = (): void => begun.resolve();
     subscribe('undici:request:headers', onHeaders);
     stopTimers();
     try {
       const outcome = outcomeOf(sinkFor(url));
-      await begun.opened;
+      await begun.promise;
       await nextTurn();
       jest.advanceTimersByTime(30_000);
       expect(await outcome).toMatchObject({ kind: 'delivered' });

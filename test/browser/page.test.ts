@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { grouped } from '../../base/words.js';
 import { until } from '../until.js';
 import { confirmSignIn, installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
@@ -43,14 +43,14 @@ const confirm = async (name: string): Promise<void> =>
  * automatically, and the button disappears with the problem.
  */
 async function pressAfter(endProblem: () => Promise<void>, button: Locator): Promise<void> {
-  const isPressed = createGate();
+  const isPressed = createDeferred();
   await page.route('**/api/**', async (route) => {
-    if (route.request().method() === 'GET') await isPressed.opened;
+    if (route.request().method() === 'GET') await isPressed.promise;
     await route.continue();
   });
   await endProblem();
   await button.click();
-  isPressed.open();
+  isPressed.resolve();
   await page.unrouteAll({ behavior: 'wait' });
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import type { SqlValue } from '../../ledger/drivers/sql-values.js';
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { until } from '../until.js';
 
 /** A store that holds one statement, before it is sent, until the test releases it. */
@@ -83,12 +83,12 @@ export interface SilentDatabase {
 }
 
 export function silentDatabase(inner: Database): SilentDatabase {
-  let gate: { readonly opened: Promise<void>; open(): void } | undefined;
+  let silence: { readonly promise: Promise<void>; resolve(): void } | undefined;
   let waiting = 0;
   const wait = async (): Promise<void> => {
-    if (gate === undefined) return;
+    if (silence === undefined) return;
     waiting += 1;
-    await gate.opened;
+    await silence.promise;
     waiting -= 1;
   };
   const delayed = delayedDatabase(inner, wait);
@@ -102,11 +102,11 @@ export function silentDatabase(inner: Database): SilentDatabase {
   return {
     db,
     silence() {
-      gate ??= createGate();
+      silence ??= createDeferred();
     },
     answer() {
-      gate?.open();
-      gate = undefined;
+      silence?.resolve();
+      silence = undefined;
     },
     waiting: () => waiting,
   };

@@ -24,7 +24,7 @@ import { Editions, openEdition, type Shared } from '../../operations/editions.js
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { settleByRounds } from './settling.js';
-import { Turns } from '../../cycles/turns.js';
+import { RoundQueue } from '../../cycles/round-queue.js';
 import { Wakes } from '../../cycles/wakes.js';
 
 /**
@@ -66,7 +66,7 @@ export async function openRunning(
     owner: randomUUID(),
     orchestration: noOrchestration,
     wakes: new Wakes(null, log),
-    turns: new Turns(4),
+    rounds: new RoundQueue(4),
     log,
     stopping: new AbortController().signal,
     meters: noMeters,

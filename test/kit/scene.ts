@@ -26,7 +26,7 @@ import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { createSinks, registerOpenSinks, sharedThroughLedger } from '../../delivering/open-sinks.js';
 import { openClients } from '../../requests/clients.js';
 import { settleByRounds } from './settling.js';
-import { Turns } from '../../cycles/turns.js';
+import { RoundQueue } from '../../cycles/round-queue.js';
 import { Wakes } from '../../cycles/wakes.js';
 
 /**
@@ -109,7 +109,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     owner: randomUUID(),
     orchestration: noOrchestration,
     wakes: new Wakes(null, log),
-    turns: new Turns(4),
+    rounds: new RoundQueue(4),
     log,
     stopping: stopping.signal,
     meters: options.meters ?? noMeters,

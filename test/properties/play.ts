@@ -1,4 +1,4 @@
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../cycles/collaborators.js';
 import { decideHold, openHolds } from '../../reading/holds.js';
@@ -142,12 +142,12 @@ class Life {
     const { end } = step;
     const cancelled = new AbortController();
     const stopping = new AbortController();
-    const gate = createGate();
-    const reached = createGate();
+    const gate = createDeferred();
+    const reached = createDeferred();
     const ends: Record<Exclude<TurnEnd['kind'], 'well' | 'dies'>, Occasion['happen']> = {
       cancelled: () => cancelled.abort(),
       stopped: () => stopping.abort(),
-      overtaken: () => (reached.open(), gate.opened),
+      overtaken: () => (reached.resolve(), gate.promise),
     };
     const occasions: Occasion[] = [
       ...step.during.map((each) => ({
@@ -181,14 +181,14 @@ class Life {
     const db = end.kind === 'dies' ? mortalDatabase(this.store, ({ n }) => n >= end.at) : this.store;
     const first = this.#read(pigeonholeId, { db, stopping: stopping.signal }, cancelled.signal);
     if (end.kind === 'overtaken') {
-      const isHeld = await Promise.race([first.then(() => false), reached.opened.then(() => true)]);
+      const isHeld = await Promise.race([first.then(() => false), reached.promise.then(() => true)]);
       if (isHeld) {
         await this.#untilIdle(1);
         await this.#pause(end.pausedMs);
         for (const mutation of end.meanwhile) mutate(this.#world, mutation);
         await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.deps.stopping });
       }
-      gate.open();
+      gate.resolve();
     }
     await first;
     await this.#untilIdle();

@@ -1,11 +1,11 @@
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { assignReaders, readerNumbers } from '../../ledger/readers.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { adoptSyncs } from '../../operations/editions.js';
 import { readGroup } from '../../reading/read-group.js';
 import type { Collaborators } from '../../cycles/collaborators.js';
-import { Turns } from '../../cycles/turns.js';
+import { RoundQueue } from '../../cycles/round-queue.js';
 import { Wakes } from '../../cycles/wakes.js';
 import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -97,7 +97,7 @@ async function startBeside(
       ['live', clientOf(services.live)],
       ['other', clientOf(services.other)],
     ]),
-    turns: new Turns(8),
+    rounds: new RoundQueue(8),
     wakes: new Wakes(null, scene.deps.log),
     stopping: stopping.signal,
   };
@@ -149,7 +149,7 @@ describe.each(kinds)('a live pigeonhole, on %s', (kind) => {
   it('is polled while the service of another workspace does not answer', async () => {
     let polls = 0;
     let waiting = 0;
-    const answers = createGate();
+    const answers = createDeferred();
     const { stop } = await startBeside(kind, {
       live: { pigeonholes: 1, pages: 1, onRequest: () => void (polls += 1) },
       other: {
@@ -157,7 +157,7 @@ describe.each(kinds)('a live pigeonhole, on %s', (kind) => {
         pages: 1,
         async onRequest() {
           waiting += 1;
-          await answers.opened;
+          await answers.promise;
         },
       },
     });
@@ -165,7 +165,7 @@ describe.each(kinds)('a live pigeonhole, on %s', (kind) => {
     const before = polls;
     await until('the live pigeonhole is polled four times', () => polls >= before + 4);
     expect(waiting).toBeLessThanOrEqual(2); // a quarter of the places
-    answers.open();
+    answers.resolve();
     await stop();
   });
 });

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { attendee, pollVote, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { SceneOptions } from '../kit/scene.js';
@@ -128,13 +128,13 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
   it('delays no other list while one of them is answered slowly, and stores that list when it arrives', async () => {
     const stage = await stages.open(kind);
     const isHeld = { attendees: false };
-    const held = createGate();
+    const held = createDeferred();
     const client = watchedClient(stage.sandbox.baseUrl);
     const scene = await stage.scene({
       client: {
         ...client,
         async page(list, options) {
-          if (list.list === 'attendees' && isHeld.attendees) await held.opened;
+          if (list.list === 'attendees' && isHeld.attendees) await held.promise;
           return await client.page(list, options);
         },
       },
@@ -158,7 +158,7 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
       await until('the vote is stored', async () => (await stored('poll-mcq-votes')) === id);
     }
     expect(await stored('attendees')).toBe(1);
-    held.open();
+    held.resolve();
     expect(await turn).toMatchObject({ state: 'working', created: 3 });
     expect(await stored('attendees')).toBe(2);
   });

@@ -10,7 +10,7 @@ import { CycleFailures } from '../../operations/find-problems.js';
 import { readGroup } from '../../reading/read-group.js';
 import type { Sink } from '../../sinks/sink.js';
 import type { StayResult } from '../../cycles/cycle-results.js';
-import { Turns } from '../../cycles/turns.js';
+import { RoundQueue } from '../../cycles/round-queue.js';
 import { sinkWake, Wakes } from '../../cycles/wakes.js';
 import { countedDatabase, heldDatabase, silentDatabase } from '../kit/held-database.js';
 import { attendee } from '../kit/items.js';
@@ -357,7 +357,7 @@ describe.each(kinds)('the stays of a process, on %s', (kind) => {
     const stopping = new AbortController();
     setMaxListeners(0, stopping.signal);
     const wakes = new Wakes(null, scene.deps.log);
-    const deps = { ...scene.deps, wakes, turns: new Turns(40), stopping: stopping.signal };
+    const deps = { ...scene.deps, wakes, rounds: new RoundQueue(40), stopping: stopping.signal };
     const results: unknown[] = [];
     const note = (result: unknown): void => void results.push(result);
     for (const { reader } of numbers) readGroup(deps, reader, never).then(note, note);

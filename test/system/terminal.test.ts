@@ -9,7 +9,7 @@ import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
 
@@ -58,13 +58,13 @@ function configure(...more: readonly string[]): void {
 
 /** Serves the API of the running pigeonpost at another address, where it holds a preview until `letGo`. */
 async function slowApi(): Promise<{ url: string; letGo: () => void; close: () => void }> {
-  const mayAnswer = createGate();
+  const mayAnswer = createDeferred();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => void forward());
     const forward = async (): Promise<void> => {
-      if (request.url!.startsWith('/api/preview')) await mayAnswer.opened;
+      if (request.url!.startsWith('/api/preview')) await mayAnswer.promise;
       const { method = 'GET', headers } = request;
       const { authorization = '', 'content-type': type = 'application/json' } = headers;
       const answer = await fetch(`http://127.0.0.1:${port}${request.url}`, {
@@ -81,7 +81,7 @@ async function slowApi(): Promise<{ url: string; letGo: () => void; close: () =>
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, letGo: mayAnswer.open, close };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, letGo: mayAnswer.resolve, close };
 }
 
 async function answers(method: 'POST' | 'DELETE', plan?: object): Promise<void> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { CollectorExporter, tracesUrl, SdkTracer } from './open-tracer.js';
-import { createGate } from '../../base/gate.js';
+import { createDeferred } from '../../base/deferred.js';
 import { stopTimers } from '../../test/kit/stop-timers.js';
 
 class RefusedError extends Error {}
@@ -141,8 +141,8 @@ describe('the spans sent to a collector', () => {
 
   it('do not delay the end of the process by more than two seconds', async () => {
     stopTimers();
-    const asked = createGate();
-    const server = createServer(() => asked.open()); // never answers
+    const asked = createDeferred();
+    const server = createServer(() => asked.resolve()); // never answers
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const nothing = (): void => undefined;
@@ -151,7 +151,7 @@ describe('the spans sent to a collector', () => {
     const tracer = new SdkTracer(exporter, { version: '1', owner: 'x' });
     tracer.ended('read', {}, { durationMs: 1, failure: null });
     const closed = exporter.closeAfter(() => tracer.flush());
-    await asked.opened;
+    await asked.promise;
     jest.advanceTimersByTime(2000);
     await closed;
     server.closeAllConnections();

@@ -1,27 +1,27 @@
 import { setMaxListeners } from 'node:events';
-import { createGate } from '../base/gate.js';
-import { type TurnKind, Turns } from './turns.js';
+import { createDeferred } from '../base/deferred.js';
+import { type RoundKind, RoundQueue } from './round-queue.js';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 
 /** Rounds that run until they are ended. */
 function rounds(places: number) {
-  const turns = new Turns(places);
+  const rounds = new RoundQueue(places);
   const started: string[] = [];
   const results: (string | undefined)[] = [];
   const ends = new Map<string, () => void>();
   return {
-    turns,
+    rounds,
     started,
     results,
-    ask: (name: string, workspace: string, kind: TurnKind, signal = never): void => {
-      turns
+    ask: (name: string, workspace: string, kind: RoundKind, signal = never): void => {
+      rounds
         .run({ kind, workspace }, signal, async () => {
           started.push(name);
-          const { opened, open } = createGate();
-          ends.set(name, open);
-          await opened;
+          const { promise, resolve } = createDeferred();
+          ends.set(name, resolve);
+          await promise;
           return name;
         })
         .then(
@@ -40,7 +40,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 10; n += 1) await Promise.resolve();
 }
 
-describe('turns of rounds', () => {
+describe('the queue of rounds', () => {
   it('start running sessions first, then other polls, then background work', async () => {
     const { ask, end, started } = rounds(1);
     ask('first', 'acme', 'poll');
@@ -83,7 +83,7 @@ describe('turns of rounds', () => {
     expect(started).toHaveLength(8);
   });
 
-  it('pass a round whose signal is aborted, and give its turn to the next one', async () => {
+  it('pass a round whose signal is aborted, and give its place to the next one', async () => {
     const { ask, end, started, results } = rounds(1);
     const stop = new AbortController();
     ask('first', 'acme', 'poll');
@@ -97,9 +97,9 @@ describe('turns of rounds', () => {
   });
 
   it('free the place of a round that fails', async () => {
-    const turns = new Turns(1);
-    const failing = turns.run({ kind: 'poll', workspace: 'acme' }, never, () => Promise.reject(new Error('no')));
+    const rounds = new RoundQueue(1);
+    const failing = rounds.run({ kind: 'poll', workspace: 'acme' }, never, () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
-    expect(await turns.run({ kind: 'poll', workspace: 'acme' }, never, async () => 'done')).toBe('done');
+    expect(await rounds.run({ kind: 'poll', workspace: 'acme' }, never, async () => 'done')).toBe('done');
   });
 });

@@ -12,7 +12,7 @@ import type { CycleResult } from '../cycles/cycle-results.js';
 const wakeSignal = defineSignal('wake');
 
 interface WorkState {
-  readonly turns: number;
+  readonly cycles: number;
   /** Null until the first cycle of this run has finished. */
   readonly last: CycleResult | null;
 }
@@ -39,19 +39,19 @@ function isLong(): boolean {
  * @returns `finished` if the work is done or no longer configured, `renew` if the history is long enough to continue as
  * new
  */
-export async function runTurns(takeTurn: () => Promise<CycleResult>): Promise<'finished' | 'renew'> {
+export async function runCycles(runCycle: () => Promise<CycleResult>): Promise<'finished' | 'renew'> {
   let woken = false;
-  let turns = 0;
+  let cycles = 0;
   let last: CycleResult | null = null;
   setHandler(wakeSignal, () => {
     woken = true;
   });
-  setHandler(stateQuery, () => ({ turns, last }));
+  setHandler(stateQuery, () => ({ cycles, last }));
 
   while (!isLong()) {
     woken = false; // before the cycle: a wake during the cycle must cause another one
-    last = await takeTurn();
-    turns += 1;
+    last = await runCycle();
+    cycles += 1;
     if (last.state === 'finished') return 'finished';
     if (last.nextDueInMs > 0) await condition(() => woken, last.nextDueInMs);
   }

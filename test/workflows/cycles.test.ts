@@ -29,13 +29,13 @@ afterAll(async () => {
   await connection.close();
 });
 
-function turn(fields: Partial<ReadingResult>): ReadingResult {
+function cycleResult(fields: Partial<ReadingResult>): ReadingResult {
   return { pages: 1, created: 0, updated: 0, deleted: 0, nextDueInMs: hour, state: 'working', ...fields };
 }
 
 interface Running {
   readonly handle: WorkflowHandle<typeof discoverPigeonholes>;
-  readonly turns: () => number;
+  readonly cycles: () => number;
 }
 
 /** Runs `discoverPigeonholes` with scripted cycles until `work` ends. */
@@ -52,10 +52,10 @@ async function running(
   await worker.runUntil(async () => {
     const handle = await client.workflow.start<typeof discoverPigeonholes>('discoverPigeonholes', {
       taskQueue,
-      workflowId: `turns/${randomUUID()}`,
+      workflowId: `cycles/${randomUUID()}`,
       args: ['acme'],
     });
-    await work({ handle, turns: () => calls });
+    await work({ handle, cycles: () => calls });
     await handle.terminate().catch(() => undefined);
   });
 }
@@ -63,11 +63,14 @@ async function running(
 describe('a workflow that runs cycles', () => {
   it('sleeps until the next cycle is due, and wakes up earlier for a signal', async () => {
     await running(
-      () => turn({}),
-      async ({ handle, turns }) => {
-        await until('the first turn is over', async () => (await handle.query<{ turns: number }>('state')).turns === 1);
+      () => cycleResult({}),
+      async ({ handle, cycles }) => {
+        await until(
+          'the first cycle is over',
+          async () => (await handle.query<{ cycles: number }>('state')).cycles === 1,
+        );
         await handle.signal('wake');
-        await until('there was a second turn', () => turns() === 2);
+        await until('there was a second cycle', () => cycles() === 2);
       },
     );
   });
@@ -81,30 +84,30 @@ describe('a workflow that runs cycles', () => {
       async discoverTurn() {
         calls += 1;
         if (calls === 1) await held;
-        return turn({});
+        return cycleResult({});
       },
     };
     const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle, activities });
     await worker.runUntil(async () => {
       const handle = await client.workflow.start('discoverPigeonholes', {
         taskQueue,
-        workflowId: `turns/${randomUUID()}`,
+        workflowId: `cycles/${randomUUID()}`,
         args: ['acme'],
       });
       await until('the first cycle has started', () => calls === 1);
       await handle.signal('wake');
       release();
-      await until('there was a second turn', () => calls === 2);
+      await until('there was a second cycle', () => calls === 2);
       await handle.terminate();
     });
   });
 
   it('ends when its work no longer exists', async () => {
     await running(
-      () => turn({ state: 'finished', nextDueInMs: 0 }),
-      async ({ handle, turns }) => {
+      () => cycleResult({ state: 'finished', nextDueInMs: 0 }),
+      async ({ handle, cycles }) => {
         await handle.result();
-        expect(turns()).toBe(1);
+        expect(cycles()).toBe(1);
       },
     );
   });
@@ -117,16 +120,16 @@ describe('a workflow that runs cycles', () => {
     'continues as new when its history %s, and replays with the same result',
     async (_, fields, minEvents, maxEvents) => {
       await running(
-        (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, ...fields }),
-        async ({ handle, turns }) => {
+        (call) => cycleResult({ nextDueInMs: call < 900 ? 0 : hour, ...fields }),
+        async ({ handle, cycles }) => {
           const first = (await handle.describe()).runId;
           await until(
             'there is a second run',
             async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first,
           );
-          const before = turns();
+          const before = cycles();
           await client.workflow.getHandle(handle.workflowId).signal('wake');
-          await until('the second run runs cycles', () => turns() > before);
+          await until('the second run runs cycles', () => cycles() > before);
 
           const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
           expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
@@ -140,11 +143,11 @@ describe('a workflow that runs cycles', () => {
 
   it('needs one activity and one timer per idle cycle', async () => {
     await running(
-      (call) => turn({ nextDueInMs: call < 6 ? 20 : hour }),
-      async ({ handle, turns }) => {
+      (call) => cycleResult({ nextDueInMs: call < 6 ? 20 : hour }),
+      async ({ handle, cycles }) => {
         await until(
-          'six turns are over',
-          async () => turns() === 6 && (await handle.query<{ turns: number }>('state')).turns === 6,
+          'six cycles are over',
+          async () => cycles() === 6 && (await handle.query<{ cycles: number }>('state')).cycles === 6,
         );
         const events = (await handle.fetchHistory()).events!.map(({ eventType }) => String(eventType));
         const count = (field: string): number => events.filter((type) => type === field).length;

@@ -1,10 +1,10 @@
 /** Kinds of rounds, in the order in which waiting rounds start: a running session, another poll, a first read or sweep. */
-export type TurnKind = 'live' | 'poll' | 'background';
+export type RoundKind = 'live' | 'poll' | 'background';
 
-const kinds: readonly TurnKind[] = ['live', 'poll', 'background'];
+const kinds: readonly RoundKind[] = ['live', 'poll', 'background'];
 
 interface Waiting {
-  readonly kind: TurnKind;
+  readonly kind: RoundKind;
   readonly workspace: string;
   readonly start: () => void;
 }
@@ -16,7 +16,7 @@ interface Running {
 }
 
 interface Workspace extends Running {
-  /** Increases with each turn of any workspace; 0 until the first turn. */
+  /** Increases with each round of any workspace; 0 until the first round. */
   servedAt: number;
 }
 
@@ -29,7 +29,7 @@ interface Workspace extends Running {
  * at most half of those are background rounds. Therefore neither a slow service nor a workspace with a million items
  * delays a running session, in its own workspace or in another one.
  */
-export class Turns {
+export class RoundQueue {
   readonly #waiting: Waiting[] = [];
   readonly #running: Running = { all: 0, background: 0 };
   /** Workspaces stay here when their last round has ended. */
@@ -40,11 +40,11 @@ export class Turns {
   constructor(private readonly places: number) {}
 
   /**
-   * Runs `work` when its turn comes.
+   * Runs `work` when a place is free for it.
    * @returns undefined, and runs nothing, if the signal is aborted before
    */
   async run<Result>(
-    { kind, workspace }: { readonly kind: TurnKind; readonly workspace: string },
+    { kind, workspace }: { readonly kind: RoundKind; readonly workspace: string },
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result | undefined> {
@@ -58,7 +58,7 @@ export class Turns {
   }
 
   /** @returns false if the signal was aborted first */
-  async #wait(kind: TurnKind, workspace: string, signal: AbortSignal): Promise<boolean> {
+  async #wait(kind: RoundKind, workspace: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     return await new Promise((resolve) => {
       const giveUp = (): void => {
@@ -105,7 +105,7 @@ export class Turns {
     return kind !== 'background' || (this.#running.background < quarter && background < Math.ceil(share / 2));
   }
 
-  #count(kind: TurnKind, workspace: string, change: 1 | -1): void {
+  #count(kind: RoundKind, workspace: string, change: 1 | -1): void {
     for (const running of [this.#running, this.#of(workspace)]) {
       running.all += change;
       if (kind === 'background') running.background += change;
