@@ -313,6 +313,8 @@ export type ServiceListName = keyof ServiceTable;
 export type PigeonholeListName = ListsWith<'of', 'pigeonhole'>;
 export type WorkspaceListName = ListsWith<'of', 'workspace'>;
 export type PerSessionListName = ListsWith<'perSession', string>;
+/** Lists of what people do. */
+export type InteractionListName = ListsWith<'person', 'flagged' | 'judged'>;
 export type DerivedListName = keyof typeof derivedTable;
 /** A list of the service, or a derived one. */
 export type ListName = ServiceListName | DerivedListName;
@@ -348,6 +350,11 @@ export function listsWhere(meets: (traits: ServiceTraits | DerivedTraits) => boo
 export const pigeonholeLists = serviceListsWhere<PigeonholeListName>(({ of }) => of === 'pigeonhole');
 /** Lists of the workspace that the API key belongs to. */
 export const workspaceLists = serviceListsWhere<WorkspaceListName>(({ of }) => of === 'workspace');
+
+/** Lists of what people do. */
+export const interactionLists = serviceListsWhere<InteractionListName>(
+  ({ person }) => person === 'flagged' || person === 'judged',
+);
 
 export function isPerSession(list: ServiceListName): list is PerSessionListName {
   return serviceTraits[list].perSession !== null;

@@ -3,12 +3,12 @@ import type { DeletionLimits } from './missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
 import {
   type DerivedListName,
+  interactionLists,
   derivedLists,
   type ListName,
   type ServiceListName,
   type ServiceTraits,
   pigeonholeLists,
-  serviceListsWhere,
   serviceTraits,
   workspaceLists,
 } from '../base/lists.js';
@@ -38,9 +38,7 @@ export interface ReadingPlan {
 }
 
 /** Lists whose items belong to an attendee. The attendee's record decides about consent. */
-const byAttendees: ReadonlySet<ServiceListName> = new Set(
-  serviceListsWhere(({ person }) => person === 'flagged' || person === 'judged'),
-);
+const byAttendees: ReadonlySet<ServiceListName> = new Set(interactionLists);
 
 /**
  * Returns the plan for a pigeonhole, or (`workspace`) for a workspace's own lists. It includes every list that a sink

@@ -4,25 +4,6 @@ import type { FilterFields } from '../store/item-table.js';
 import { CLOUD_STATUSES } from '../world/poll-source.js';
 import { isTimezone } from '../world/zoned-time.js';
 
-/** The documented filters. Everything else in a query is ignored ("Filtering", rule 4). */
-export const SPECIFIED_FILTERS: Record<ListName, readonly string[]> = {
-  pigeonholes: ['status', 'timezone'],
-  subscriptions: [],
-  sessions: ['startsBefore'],
-  attendees: [],
-  questions: ['sessionId'],
-  votes: ['sessionId', 'questionId'],
-  answer_ratings: ['sessionId', 'questionId', 'ratingBetween'],
-  answers: ['sessionId', 'status'],
-  'poll-mcq-votes': ['sessionId', 'attendeeId'],
-  'poll-quiz-votes': ['sessionId', 'attendeeId'],
-  'qna-questions': ['attendeeId'],
-  registrants: [],
-};
-
-/** Lists that cannot be read without filter[sessionId]. */
-export const SESSION_REQUIRED: readonly ListName[] = ['votes', 'answer_ratings', 'answers'];
-
 const PIGEONHOLE_STATUSES = ['new', 'upcoming', 'live', 'ended'];
 
 /** The filters of a query, without unsupported names and values. */

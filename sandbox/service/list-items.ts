@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js';
-import { isSpaceListName, type ListName, type SpaceListName } from '../list-name.js';
+import { isSpaceListName, type ListName, LISTS, type SpaceListName } from '../list-name.js';
 import { type IdOrder, ID_STRIDE } from '../store/id-order.js';
 import type { AnyTable } from '../store/item-table.js';
 import type { Conference } from '../world/conference.js';
@@ -14,7 +14,7 @@ import {
   rankAfter,
 } from './read-page.js';
 import type { FaultKind, FaultRule } from './faults.js';
-import { readFilters, SESSION_REQUIRED, SPECIFIED_FILTERS, type Filters } from './filters.js';
+import { readFilters, type Filters } from './filters.js';
 import type { CursorKind, InstantSpelling, Knobs, Order } from './knobs.js';
 import { ServiceError } from './service-error.js';
 import { mutate } from '../world/mutations.js';
@@ -49,7 +49,7 @@ export function listItems(request: ListRequest): string {
   const { order, cursor } = { order: knobs.order, cursor: knobs.cursor, ...definedOnly(knobs.lists[list]) };
   const { count, sent } = readCount(query.get('count'), knobs.maxPerPage);
   const isFiltered = !request.faults.has('ignoreFilters');
-  const filters = readFilters(query, list, isFiltered ? SPECIFIED_FILTERS[list] : []);
+  const filters = readFilters(query, list, isFiltered ? LISTS[list].filters : []);
   const sessionIds = isFiltered ? checkSessions(request, filters) : null;
 
   const cursorText = query.get('cursor');
@@ -94,7 +94,7 @@ function checkSessions(
   { sessionIds }: Filters,
 ): readonly number[] | null {
   if (sessionIds === null) {
-    if (SESSION_REQUIRED.includes(list)) throw new ServiceError(6000, { message: 'filter[sessionId] is required' });
+    if (LISTS[list].needsSession) throw new ServiceError(6000, { message: 'filter[sessionId] is required' });
     return null;
   }
   const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);

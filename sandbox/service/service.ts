@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js';
-import type { ListName } from '../list-name.js';
+import { isListName, isSpaceListName, type ListName, LISTS } from '../list-name.js';
 import type { Conference } from '../world/conference.js';
 import { createPigeonhole, createRegistrants, parseBody, createSession } from './create-operations.js';
 import { type FaultKind, type FaultRule, type Faults, retryAfterOf } from './faults.js';
@@ -197,17 +197,6 @@ interface Resource {
   POST?: 'createPigeonhole' | 'createSession' | 'createRegistrants';
 }
 
-const READABLE: readonly ListName[] = [
-  'attendees',
-  'questions',
-  'votes',
-  'answer_ratings',
-  'answers',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'qna-questions',
-];
-
 /**
  * Returns the resource of a path; undefined for an unknown path.
  * @throws {ServiceError} 4504 if a pigeonhole id is not an integer
@@ -219,12 +208,12 @@ export function resourceOf(path: string): Resource | undefined {
   if (first !== 'pigeonholes') return undefined;
   if (id === undefined) return { list: first, pigeonholeId: null, GET: 'list', POST: 'createPigeonhole' };
   const below = rest.join('/');
-  const readable = READABLE.find((list) => list === below);
-  if (readable === undefined && !['', 'sessions', 'registrants/bulk'].includes(below)) return undefined;
+  const readable = isListName(below) && isSpaceListName(below) && LISTS[below].isReadable ? below : undefined;
+  if (readable === undefined && !['', 'registrants/bulk'].includes(below)) return undefined;
   if (!/^\d{1,15}$/.test(id)) throw new ServiceError(4504);
   const pigeonholeId = Number(id);
+  if (readable === 'sessions') return { list: readable, pigeonholeId, GET: 'list', POST: 'createSession' };
   if (readable !== undefined) return { list: readable, pigeonholeId, GET: 'list' };
-  if (below === 'sessions') return { list: below, pigeonholeId, GET: 'list', POST: 'createSession' };
   if (below === '') return { list: null, pigeonholeId, GET: 'readPigeonhole' };
   return { list: 'registrants', pigeonholeId, POST: 'createRegistrants' };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.js';
-import { isSpaceListName, RESPONSE_LISTS, type ListName } from '../list-name.js';
+import { isSpaceListName, LISTS, RESPONSE_LISTS, type ListName } from '../list-name.js';
 import type { AnyTable } from '../store/item-table.js';
 import type { Conference } from './conference.js';
 import { addNewItem } from './new-item.js';
@@ -142,9 +142,9 @@ function restore(conference: Conference, mutation: Mutation, nowMs: number): Mut
 
 /** Returns the id that an item shows: its own or that of its entity. Votes show none. */
 function idIn(list: ListName, item: JsonObject): number | undefined {
-  const inner = { questions: 'question', answers: 'answer', answer_ratings: 'answerRating' }[list as string];
-  const holder = inner === undefined ? item : item[inner];
-  const id = list !== 'votes' && isJsonObject(holder) ? holder['id'] : undefined;
+  const { idWithin, hasIds } = LISTS[list];
+  const holder = idWithin === null ? item : item[idWithin];
+  const id = hasIds && isJsonObject(holder) ? holder['id'] : undefined;
   return typeof id === 'number' ? id : undefined;
 }
 

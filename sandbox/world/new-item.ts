@@ -1,13 +1,13 @@
-import type { SpaceListName } from '../list-name.js';
+import { LISTS, type ResponseListName, type SpaceListName } from '../list-name.js';
 import type { IdOrder } from '../store/id-order.js';
 import type { AnyTable } from '../store/item-table.js';
 import { codeOfIndex } from './attendee-source.js';
 import { CLOUD_WORDS } from './word-pools.js';
 import { registrantProfile, type PigeonholeSpace, type SessionNow } from './pigeonhole-space.js';
-import { POLL_OPTIONS, POLL_QUESTIONS, type PollVoteFacts } from './poll-source.js';
+import { POLL_OPTIONS, type PollVoteFacts } from './poll-source.js';
 import { questionText, type QuestionStatus } from './question-source.js';
 import { below, draw, pick } from './random.js';
-import { sessionItem, type SessionType } from './conference-plan.js';
+import { sessionItem } from './conference-plan.js';
 
 interface NewItem {
   space: PigeonholeSpace;
@@ -22,17 +22,6 @@ interface NewItem {
   /** Status of a question; by default half of the questions wait for a moderator. */
   status?: QuestionStatus;
 }
-
-/** Session type in which the items of a list are created. */
-const SESSION_TYPE_OF_LIST: Partial<Record<SpaceListName, SessionType>> = {
-  questions: 'qna',
-  'qna-questions': 'qna',
-  votes: 'qna',
-  answer_ratings: 'qna',
-  answers: 'poll_word_cloud',
-  'poll-mcq-votes': 'poll_multiple_choice',
-  'poll-quiz-votes': 'poll_quiz',
-};
 
 /**
  * Adds a plausible item to a list and returns its id; undefined if a required session, attendee or question is missing.
@@ -71,10 +60,7 @@ export function addNewItem(item: NewItem): number | undefined {
   }
 }
 
-function addResponse(
-  item: NewItem,
-  list: Exclude<SpaceListName, 'attendees' | 'registrants' | 'sessions'>,
-): number | undefined {
+function addResponse(item: NewItem, list: ResponseListName): number | undefined {
   const { space, drawn, nowMs, id } = item;
   const session = chooseSession(item);
   const attendeeId = idAtRandom(space.attendees.order(null, 'byId'), draw(drawn, 1));
@@ -98,16 +84,15 @@ function addResponse(
     }
     case 'answers':
       return space.answers.add({ ...who, content: pick(CLOUD_WORDS, draw(drawn, 7)), status: 'approved' }, id);
-    case 'poll-mcq-votes':
-    case 'poll-quiz-votes': {
+    default: {
       const facts: PollVoteFacts = {
         ...who,
-        question: draw(drawn, 8) % POLL_QUESTIONS[list],
+        question: draw(drawn, 8) % LISTS[list].poll.questions,
         option: draw(drawn, 9) % POLL_OPTIONS,
         anonymous,
         timeTaken: 1 + (draw(drawn, 10) % 30),
       };
-      return list === 'poll-mcq-votes' ? space.mcqVotes.add(facts, id) : space.quizVotes.add(facts, id);
+      return space.pollVotes[list].add(facts, id);
     }
   }
 }
@@ -115,7 +100,7 @@ function addResponse(
 function chooseSession({ space, list, drawn, nowMs, sessionId }: NewItem): SessionNow | undefined {
   const sessions = space.sessionsNow();
   if (sessionId !== undefined) return sessions.get(sessionId);
-  const suitable = [...sessions.values()].filter(({ type }) => type === SESSION_TYPE_OF_LIST[list]);
+  const suitable = [...sessions.values()].filter(({ type }) => type === LISTS[list].filledBy);
   const running = suitable.filter(({ startsAtMs, endsAtMs }) => (startsAtMs ?? 0) <= nowMs && nowMs < (endsAtMs ?? 0));
   const choice = running.length > 0 ? running : suitable;
   return choice[below(draw(drawn, 11), choice.length)];

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json.js';
-import type { SpaceListName } from '../list-name.js';
+import { LISTS, type ListsWith, POLL_LISTS, type PollListName, type SpaceListName } from '../list-name.js';
 import { createStoredTable, ItemTable, type AnyTable } from '../store/item-table.js';
 import {
   codeOfIndex,
@@ -15,7 +15,6 @@ import {
   createCloudAnswerSource,
   type CloudAnswerFacts,
   createPollVoteSource,
-  POLL_QUESTIONS,
   type PollVoteFacts,
 } from './poll-source.js';
 import {
@@ -37,18 +36,6 @@ import { ID_STRIDE } from '../store/id-order.js';
 
 /** Distance between the ids of a list in two pigeonholes; the first pigeonholes stay below 2^31. */
 const IDS_PER_PIGEONHOLE = 100_000_000;
-
-/** Ids of the first pigeonhole's first items. */
-const FIRST_IDS = {
-  attendees: 1_000_001,
-  registrants: 2_000_001,
-  questions: 9_001,
-  votes: 1,
-  answer_ratings: 3_001,
-  answers: 4_001,
-  'poll-mcq-votes': 6_001,
-  'poll-quiz-votes': 7_001,
-} as const;
 
 /** The current fields of a session that other items need. */
 export interface SessionNow {
@@ -73,8 +60,7 @@ export class PigeonholeSpace {
   readonly votes: ItemTable<ReactionFacts>;
   readonly ratings: ItemTable<ReactionFacts>;
   readonly answers: ItemTable<CloudAnswerFacts>;
-  readonly mcqVotes: ItemTable<PollVoteFacts>;
-  readonly quizVotes: ItemTable<PollVoteFacts>;
+  readonly pollVotes: Readonly<Record<PollListName, ItemTable<PollVoteFacts>>>;
   readonly desk = new RegistrantDesk(this);
   /** People with an index below this one were present from the start. */
   readonly generatedPeople: number;
@@ -89,7 +75,7 @@ export class PigeonholeSpace {
     this.id = plan.facts.id;
     this.seed = childSeed(size.seed, plan.facts.id);
     const seed = this.seed;
-    const first = (list: keyof typeof FIRST_IDS): number => FIRST_IDS[list] + plan.place * IDS_PER_PIGEONHOLE;
+    const first = (list: ListsWith<'firstId', number>): number => LISTS[list].firstId + plan.place * IDS_PER_PIGEONHOLE;
     this.generatedPeople = plan.attendees;
     this.firstRegistrantId = first('registrants');
     this.expectedParticipants = Math.max(plan.attendees, 100);
@@ -149,12 +135,12 @@ export class PigeonholeSpace {
       createCloudAnswerSource(responses(['poll_word_cloud']), { firstId: first('answers'), perSession: people }),
       seed,
     );
-    const pollVotes = (list: 'poll-mcq-votes' | 'poll-quiz-votes', type: SessionType): ItemTable<PollVoteFacts> => {
-      const layout = { list, firstId: first(list), perSession: people * POLL_QUESTIONS[list] };
-      return new ItemTable(createPollVoteSource(responses([type]), layout), seed);
+    const pollVotes = (list: PollListName): ItemTable<PollVoteFacts> => {
+      const { poll, filledBy } = LISTS[list];
+      const layout = { list, firstId: first(list), perSession: people * poll.questions };
+      return new ItemTable(createPollVoteSource(responses([filledBy]), layout), seed);
     };
-    this.mcqVotes = pollVotes('poll-mcq-votes', 'poll_multiple_choice');
-    this.quizVotes = pollVotes('poll-quiz-votes', 'poll_quiz');
+    this.pollVotes = Object.fromEntries(POLL_LISTS.map((list) => [list, pollVotes(list)])) as typeof this.pollVotes;
   }
 
   table(list: SpaceListName): AnyTable {
@@ -167,8 +153,7 @@ export class PigeonholeSpace {
       votes: this.votes,
       answer_ratings: this.ratings,
       answers: this.answers,
-      'poll-mcq-votes': this.mcqVotes,
-      'poll-quiz-votes': this.quizVotes,
+      ...this.pollVotes,
     }[list];
   }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.js';
+import { LISTS, type PollListName } from '../list-name.js';
 import type { ItemSource } from '../store/item-table.js';
 import {
   createResponseSource,
@@ -22,12 +23,11 @@ export interface PollVoteFacts extends ResponseFacts {
   timeTaken: number;
 }
 
-/** Number of questions in a poll session, and of options per question. */
-export const POLL_QUESTIONS = { 'poll-mcq-votes': 3, 'poll-quiz-votes': 5 } as const;
+/** Number of options of a poll question. */
 export const POLL_OPTIONS = 4;
 
 interface PollLayout {
-  list: 'poll-mcq-votes' | 'poll-quiz-votes';
+  list: PollListName;
   firstId: number;
   perSession: number;
 }
@@ -35,9 +35,7 @@ interface PollLayout {
 /** Creates the source of votes in polls and quizzes. Every voter of a session votes once on each question, in order. */
 export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): ItemSource<PollVoteFacts> {
   const { seed, attendees, lookup } = plan;
-  const { list } = layout;
-  const questions = POLL_QUESTIONS[list];
-  const purpose = list === 'poll-mcq-votes' ? 60 : 70;
+  const { questions, isTimed, purpose } = LISTS[layout.list].poll;
   return createResponseSource<Omit<PollVoteFacts, keyof ResponseFacts>>(plan, layout, {
     person({ session, turn }) {
       const start = draw(seed, purpose, session.id) % attendees.count;
@@ -58,7 +56,7 @@ export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): It
         session: { id: facts.sessionId, name: lookup.session(facts.sessionId).name },
         ...pollQuestion(seed, facts),
       };
-      if (list === 'poll-quiz-votes') {
+      if (isTimed) {
         attendee['attendeeCode'] = lookup.attendeeCode(facts.attendeeId);
         item['timeTaken'] = facts.timeTaken;
       }

@@ -1,3 +1,5 @@
+import type { ListName } from '../../base/lists.js';
+
 /** The types of columns. A JSON value can be converted to each of them without loss. */
 export type ColumnType = 'bigint' | 'boolean' | 'text' | 'timestamp with time zone' | 'date' | 'jsonb';
 
@@ -107,9 +109,8 @@ const count = (path: string, comment: string): Column => column(path, 'bigint', 
  * The service copies the names of sessions and the texts of questions into other items. Such a copy has a column only
  * if no other table contains the value.
  */
-const definitions: readonly Omit<Table, 'name'>[] = [
-  {
-    list: 'pigeonholes',
+const definitions: Readonly<Record<ListName, Omit<Table, 'name' | 'list'>>> = {
+  pigeonholes: {
     comment: 'The event spaces of a workspace. Their own pigeonhole_id is 0: join on id.',
     columns: [
       id('id', 'The pigeonhole_id of all other tables.'),
@@ -125,8 +126,7 @@ const definitions: readonly Omit<Table, 'name'>[] = [
       count('expectedParticipants', 'The number of expected participants, if the service reports it.'),
     ],
   },
-  {
-    list: 'subscriptions',
+  subscriptions: {
     comment: 'The subscriptions of a workspace. Their pigeonhole_id is 0.',
     columns: [
       id('id', 'The subscription.'),
@@ -136,13 +136,11 @@ const definitions: readonly Omit<Table, 'name'>[] = [
       text('timezone', 'IANA name of its time zone.'),
     ],
   },
-  {
-    list: 'sessions',
+  sessions: {
     comment: 'The parts of a pigeonhole: Q&As, polls, word clouds.',
     columns: sessionColumns.map(([path, type, comment]) => column(path, type, comment)),
   },
-  {
-    list: 'attendees',
+  attendees: {
     comment:
       'People who signed in. After a person withdraws consent, the row stays by default, and every column about the person is null.',
     columns: [
@@ -158,8 +156,7 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'id',
   },
-  {
-    list: 'questions',
+  questions: {
     comment: 'Questions from the audience, by session.',
     columns: [
       id('question.id', 'The question.'),
@@ -171,14 +168,12 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'attendee_id',
   },
-  {
-    list: 'votes',
+  votes: {
     comment: 'Votes on questions, one row per vote.',
     columns: [id('question.id', 'The question: questions.question_id.'), session, person('attendeeId'), createdAt],
     person: 'attendee_id',
   },
-  {
-    list: 'answer_ratings',
+  answer_ratings: {
     comment: 'Ratings of the answers to questions.',
     columns: [
       id('answerRating.id', 'The rating.'),
@@ -190,8 +185,7 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'attendee_id',
   },
-  {
-    list: 'answers',
+  answers: {
     comment: 'Answers to word clouds.',
     columns: [
       id('answer.id', 'The answer.'),
@@ -203,14 +197,12 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'attendee_id',
   },
-  {
-    list: 'poll-mcq-votes',
+  'poll-mcq-votes': {
     comment: 'Votes in multiple-choice polls.',
     columns: [id('id', 'The vote.'), ...optionVote, session, person('attendee.id'), createdAt],
     person: 'attendee_id',
   },
-  {
-    list: 'poll-quiz-votes',
+  'poll-quiz-votes': {
     comment: 'Votes in quizzes.',
     columns: [
       id('id', 'The vote.'),
@@ -223,8 +215,7 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'attendee_id',
   },
-  {
-    list: 'qna-questions',
+  'qna-questions': {
     comment: 'Questions of Q&A sessions as their attendees see them; the table questions contains the same questions.',
     columns: [
       id('id', 'The question: questions.question_id.'),
@@ -237,8 +228,7 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'attendee_id',
   },
-  {
-    list: 'engagement',
+  engagement: {
     comment:
       'The interactions of each attendee, by session and in total (scope pigeonhole); anonymous interactions are not counted.',
     columns: [
@@ -256,8 +246,7 @@ const definitions: readonly Omit<Table, 'name'>[] = [
     ],
     person: 'attendee_id',
   },
-  {
-    list: 'registrants',
+  registrants: {
     comment: 'People whom an import registered, and whether they signed in.',
     columns: [
       text('attendeeCode', 'The code that they were given.', personal),
@@ -270,8 +259,12 @@ const definitions: readonly Omit<Table, 'name'>[] = [
       profile,
     ],
   },
-];
+};
 
-export const tables: readonly Table[] = definitions.map((each) => ({ ...each, name: each.list.replaceAll('-', '_') }));
+export const tables: readonly Table[] = Object.entries(definitions).map(([list, definition]) => ({
+  ...definition,
+  list,
+  name: list.replaceAll('-', '_'),
+}));
 
 export const tableOf: ReadonlyMap<string, Table> = new Map(tables.map((table) => [table.list, table]));

@@ -1,3 +1,4 @@
+import { type InteractionListName, interactionLists } from '../../base/lists.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, vote } from './items.js';
 import type { Item } from './stage.js';
 
@@ -17,16 +18,8 @@ export const people = {
 export type Person = keyof typeof people;
 export const names = Object.keys(people) as Person[];
 
-/** The seven lists of interactions. */
-export const deedLists = [
-  'questions',
-  'votes',
-  'answer_ratings',
-  'answers',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'qna-questions',
-] as const;
+/** The lists of interactions. */
+export { interactionLists as deedLists };
 
 export const markerOf = (who: Person): string => `MARK-${people[who]}`;
 
@@ -60,19 +53,20 @@ export function record(who: Person): Item {
   });
 }
 
-/** Builds a person's interactions in the seven lists. Sessions 1 to 3 are not anonymous, 4 is. */
+/** Builds a person's interactions, one in each list. Sessions 1 to 3 are not anonymous, 4 is. */
 export function deeds(who: Person, number: number, hasTurned = false): [list: string, item: Item][] {
   const id = people[who];
   const isAnonymous = who === 'anonymous' || (who === 'turning' && hasTurned);
   const person = { id, anonymous: isAnonymous, attendeeCode: `${markerOf(who)}-code`, Name: `${markerOf(who)}-name` };
   const [qna, cloud] = who === 'anonymous' ? [4, 4] : who === 'turning' ? [3, 3] : [1, 2];
-  return [
-    ['qna-questions', qnaQuestion(100 + number, person, qna)],
-    ['questions', question(100 + number, id, qna)],
-    ['votes', vote(900, id, qna)],
-    ['answer_ratings', rating(200 + number, 900, id, qna)],
-    ['answers', answer(300 + number, id, cloud)],
-    ['poll-mcq-votes', pollVote(400 + number, person, qna)],
-    ['poll-quiz-votes', pollVote(500 + number, person, qna)],
-  ];
+  const done: Readonly<Record<InteractionListName, Item>> = {
+    'qna-questions': qnaQuestion(100 + number, person, qna),
+    questions: question(100 + number, id, qna),
+    votes: vote(900, id, qna),
+    answer_ratings: rating(200 + number, 900, id, qna),
+    answers: answer(300 + number, id, cloud),
+    'poll-mcq-votes': pollVote(400 + number, person, qna),
+    'poll-quiz-votes': pollVote(500 + number, person, qna),
+  };
+  return Object.entries(done);
 }

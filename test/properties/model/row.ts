@@ -1,4 +1,4 @@
-import type { PigeonholeListName } from '../../../base/lists.js';
+import { interactionLists, type PigeonholeListName } from '../../../base/lists.js';
 import { hostileTexts } from '../../kit/hostile-texts.js';
 
 export type Item = Readonly<Record<string, unknown>>;
@@ -27,15 +27,7 @@ export interface Row {
 }
 
 /** Lists whose rows can move to another session. Attendees and sessions cannot. */
-export const movableLists: ReadonlySet<string> = new Set<PigeonholeListName>([
-  'questions',
-  'votes',
-  'answer_ratings',
-  'answers',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'qna-questions',
-]);
+export const movableLists: ReadonlySet<string> = new Set(interactionLists);
 
 /**
  * Identifies a row among all others of its list, also in the ledger: it is shown as a field that no reader knows. Votes
@@ -159,7 +151,7 @@ function consentShown({ consent, createdAt }: Row): Item {
 export function contentOf(list: PigeonholeListName, item: Item, named: boolean): string {
   const { links: _, attendeeId, attendee, ...own } = item;
   const kept: Record<string, unknown> = { ...own };
-  for (const name of copiesIn[list] ?? []) kept[name] = { id: (item[name] as Item | undefined)?.['id'] };
+  for (const name of copiesIn[list]) kept[name] = { id: (item[name] as Item | undefined)?.['id'] };
   if (attendeeId !== undefined && named) kept['attendeeId'] = attendeeId;
   if (attendee !== undefined) {
     kept['attendee'] = (attendee as Item)['anonymous'] === false ? attendee : { anonymous: true };
@@ -169,10 +161,12 @@ export function contentOf(list: PigeonholeListName, item: Item, named: boolean):
 
 /** Returns the fields that a row copies from other rows. */
 export function copiesOf(list: PigeonholeListName, item: Item): string {
-  return inOneOrder(Object.fromEntries((copiesIn[list] ?? []).map((name) => [name, item[name]])));
+  return inOneOrder(Object.fromEntries(copiesIn[list].map((name) => [name, item[name]])));
 }
 
-const copiesIn: Partial<Record<PigeonholeListName, readonly string[]>> = {
+const copiesIn: Readonly<Record<PigeonholeListName, readonly string[]>> = {
+  sessions: [],
+  attendees: [],
   questions: ['session'],
   votes: ['session', 'question'],
   answer_ratings: ['session', 'question'],
