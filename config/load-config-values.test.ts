@@ -1,10 +1,10 @@
+import { listNames } from '../base/lists.js';
 import { problemsOf, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
 
 const addressMessage =
   'allowed: an https address such as https://engagement.example.com (http only for loopback), without user, query or fragment';
 
-const allLists =
-  'sessions, attendees, questions, votes, answer_ratings, answers, poll-mcq-votes, poll-quiz-votes, qna-questions, pigeonholes, subscriptions, registrants, engagement';
+const allLists = listNames.join(', ');
 
 /** The smallest file; the line numbers below refer to it: the sync is in lines 5 to 8, the sink in 9 to 12. */
 const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
