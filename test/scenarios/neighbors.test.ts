@@ -119,17 +119,21 @@ describe.each(kinds)('a live pigeonhole, on %s', (kind) => {
     /** Number of polls before each slice of pages of the other workspace. */
     const pollsBefore: number[] = [];
     let pages = 0;
+    /** The wait at the end of a slice, during which the other workspace answers nothing. */
+    let held: Promise<unknown> = Promise.resolve();
     const other = { pigeonholes: 12, pages: 20 };
     const { stage, stop } = await startBeside(kind, {
       live: { pigeonholes: 1, pages: 1, onRequest: () => void (polls += 1) },
       other: {
         ...other,
         async onRequest() {
-          const page = (pages += 1);
-          if (page % slicePages !== 0) return;
+          await held;
+          pages += 1;
+          if (pages % slicePages !== 0) return;
           // Without a place for the live pigeonhole, this would never end.
           const before = polls;
-          await until('the live pigeonhole is polled during the first read', () => polls > before);
+          held = until('the live pigeonhole is polled during the first read', () => polls > before);
+          await held;
           pollsBefore.push(polls);
         },
       },
