@@ -47,6 +47,14 @@ describe('the file of a running process', () => {
     expect(await lookAt(lines.join('\n'))).toBeNull();
   });
 
+  it('is usable again as soon as "config apply" has loaded it', async () => {
+    expect(await lookAt([...lines, 'sinkz: {}'].join('\n'))).not.toBeNull();
+    await expect(watch.load()).rejects.toThrow('sinkz');
+    writeFileSync(file, lines.join('\n'));
+    await watch.load();
+    expect(watch.unusable).toBeNull();
+  });
+
   it('may name variables that only the next start has', async () => {
     const later = [...lines, 'alerts: { to: [{ type: webhook, url: "https://a.example", secret: "${LATER}" }] }'];
     expect(await lookAt(later.join('\n'))).toBeNull();

@@ -236,11 +236,16 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const reconcileNow = (): Promise<number> =>
     reconcile({ config: editions.current.config, ledger, client, cluster, starter, taskQueue, log });
-  const loadOwn = (): Promise<Config> => reloadProcessConfig(config.file);
-  const switching = createConfigurationSwitch(loadOwn, editions, shared, async (before, now) => {
-    await reconcileNow();
-    await wakeEverything([before, now], ledger, starter);
-  });
+  const file = new ConfigurationFile(() => reloadProcessConfig(config.file), ledger.clock.nowMs);
+  const switching = createConfigurationSwitch(
+    () => file.load(),
+    editions,
+    shared,
+    async (before, now) => {
+      await reconcileNow();
+      await wakeEverything([before, now], ledger, starter);
+    },
+  );
   editions.catchUp = () => switching.catchUp();
 
   const worker = new GuardedWorker(cluster, {
@@ -298,7 +303,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const workflow = importing({ id, isDropped });
     if (!(await requestStarter.wakeWorkflow(workflow))) await requestStarter.start(workflow);
   };
-  const file = new ConfigurationFile(loadOwn, ledger.clock.nowMs);
   closers.push(repeat(lookAtFileEveryMs, () => file.look(), 'checking the configuration file failed', log));
   const dropFolders = new DropFolders({ editions, wake: (id) => wakeImport(id, { isDropped: true }) });
   if (works) {
