@@ -21,8 +21,7 @@ import { slackCauses, slackReasons } from './slack/reasons.js';
 import { webhookCauses, webhookReasons } from './webhook/reasons.js';
 import { xapiCauses, xapiReasons } from './xapi/reasons.js';
 
-/** The reasons that each sink type declares. */
-export const reasonsByType: Readonly<Record<string, Reasons>> = {
+const reasonsOfTypes = {
   canvas: canvasReasons,
   dynamics: dynamicsReasons,
   file: fileReasons,
@@ -34,10 +33,15 @@ export const reasonsByType: Readonly<Record<string, Reasons>> = {
   slack: slackReasons,
   webhook: webhookReasons,
   xapi: xapiReasons,
-};
+} satisfies Readonly<Record<string, Reasons>>;
 
-/** The causes that each sink type declares. */
-export const causesByType: Readonly<Record<string, Causes>> = {
+/** The name of a sink type, as `type` selects it in pigeonpost.yaml. `all-sinks.ts` has a type for each. */
+export type SinkTypeName = keyof typeof reasonsOfTypes;
+
+/** The reasons that each sink type declares. */
+export const reasonsByType: Readonly<Record<string, Reasons>> = reasonsOfTypes;
+
+const causesOfTypes: Readonly<Record<SinkTypeName, Causes>> = {
   canvas: canvasCauses,
   dynamics: dynamicsCauses,
   file: fileCauses,
@@ -50,6 +54,9 @@ export const causesByType: Readonly<Record<string, Causes>> = {
   webhook: webhookCauses,
   xapi: xapiCauses,
 };
+
+/** The causes that each sink type declares. */
+export const causesByType: Readonly<Record<string, Causes>> = causesOfTypes;
 
 /** The reasons of the engine and of all sinks, by code. A code means the same in every sink, except for `readBy`. */
 const allReasons: ReadonlyMap<string, Reason> = new Map(
