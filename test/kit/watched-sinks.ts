@@ -12,7 +12,7 @@ import { archive, type Stage } from './stage.js';
 import { startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
 import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
-/** Sinks of every type, with mappings that send everything, and the data that they have sent. */
+/** Sinks of most types, with mappings that send everything, and the data that they have sent. */
 interface WatchedSinks {
   readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment' | 'openSinks'>>;
   /** Returns the data sent since the last call, by sink: requests, parts of batches, or lines. */
