@@ -265,8 +265,9 @@ create index items_of_attendee on items (ref, attendee_id) where visibility = 'n
 -- Finds what belongs to a person who has to be forgotten, in all pigeonholes.
 create index items_of_subject on items (subject) where subject is not null and not erased;
 create index items_erased on items (ref, list, key) where erased;
--- Finds the records of a person who is named by a code or an e-mail address, in all pigeonholes.
-create index items_named on items using gin (names) where names is not null;
+-- Finds the records of a person who is named by a code or an e-mail address, in all pigeonholes. The pending list of the
+-- index is short (256 kB), because the insert that fills it has to empty it: with 4 MB, that took 300 ms instead of 60.
+create index items_named on items using gin (names) with (gin_pending_list_limit = 256) where names is not null;
 
 -- The number of items with a payload of each pigeonhole, by list (decision 0095). Rows of 0 stay.
 create table item_counts (
@@ -707,7 +708,7 @@ create table registrants (
   sent       text check (sent in ('refused', 'unknown')), -- the outcome of that request
   primary key (ref, code_hash)
 );
-create index registrants_named on registrants using gin (names) where names is not null;
+create index registrants_named on registrants using gin (names) with (gin_pending_list_limit = 256) where names is not null;
 create index registrants_by_import on registrants (import, row_number);
 create index registrants_in_doubt on registrants (import, origin) where origin is not null;
 create index registrants_settled on registrants (import, outcome) where outcome is not null;
@@ -750,7 +751,7 @@ create table import_rows (
   problems   json, -- invalid: the problems, by column
   primary key (import, row_number)
 );
-create index import_rows_named on import_rows using gin (names) where names is not null;
+create index import_rows_named on import_rows using gin (names) with (gin_pending_list_limit = 256) where names is not null;
 create index import_rows_waiting on import_rows (import, row_number) where outcome = 'waiting';
 
 -- The number of rows of each import by outcome (decision 0095). `open`: rows that the import has claimed and that have no
