@@ -13,6 +13,9 @@ export function spellInstant(text: string): string | undefined {
   return digits === '' ? String(parts.secondsMs / 1000) : `${parts.secondsMs / 1000}.${digits}`;
 }
 
+/** The day of the last instant, because most instants of a page are of one day. */
+let lastDay = { date: '', startMs: 0 };
+
 /** Computes the instant itself, because reading a page parses thousands and Date.parse takes twice as long. */
 function partsOf(text: string): { secondsMs: number; fraction: string } | undefined {
   const parts = form.exec(text);
@@ -29,9 +32,6 @@ function partsOf(text: string): { secondsMs: number; fraction: string } | undefi
   const ofDayS = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
   return { secondsMs: startMs + (sign === '-' ? ofDayS + offsetS : ofDayS - offsetS) * 1000, fraction };
 }
-
-/** The day of the last instant. The instants of a page are mostly of one day. */
-let lastDay: { readonly date: string; readonly startMs: number | undefined } = { date: '', startMs: undefined };
 
 /**
  * Returns the start of a calendar day (`YYYY-MM-DD`) in UTC, Unix time in ms; undefined if the calendar has no such day.

@@ -73,8 +73,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   reading.walk = { kind: from.kind, advanced: false };
   const read = (cursor: string | null, ordinal: number): Requested => {
     const page = requests.page(cursor);
-    // The page after this one is sent before the items of this one are hashed, which blocks the thread. undici reuses a
-    // connection one turn of the event loop after its last response, so the request is sent in the second one.
+    // Lets the request for the next page leave before the items of this one are hashed, which blocks the thread. undici
+    // reuses a connection only in the next turn of the event loop, so hashing starts in the one after it.
     const arrived = page.then(async (received) => {
       await nextTurn();
       await nextTurn();
