@@ -58,6 +58,36 @@ export interface Sink<Op extends Operation = Operation> {
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
   /**
+   * Reads what the destination holds of these items now. Returns one result per entry, in the same order. Only reads:
+   * the engine calls it in an audit, while no delivery of the lane is in progress. Never throws because of a record or a
+   * response. When the signal is aborted, calls in progress stop promptly, and entries that were not read are `retry`.
+   * Absent: the destination cannot be read, so the sink cannot be audited.
+   */
+  readBack?(wanted: readonly ReadBack<Op>[], lane: Lane, signal: AbortSignal): Promise<readonly HeldResult[]>;
+  /**
+   * Returns the names of the fields or parts in which the destination differs from what the operation writes or, for
+   * `expected: 'absence'`, the names of what its removal would still remove. Never returns values. Leaves out what the
+   * mapping does not write and what its policy leaves to others (`if-empty`, a newer value under `if-newer`). Ignores
+   * the id and the replay of a change, so that a replayed line equals the original one. Pure. Required with `readBack`.
+   * @param held the `held` of a result of this sink
+   */
+  compareHeld?(operation: Op, held: unknown): readonly string[];
+  /**
+   * Called before a repair sends the missing revisions of a lane, while no delivery is in progress: accepts the
+   * destination as it is now, such as a file that was cut, so that later writes continue from there. May run again.
+   * Absent: not needed.
+   */
+  acceptHeld?(
+    lane: Lane,
+    signal: AbortSignal,
+  ): Promise<Extract<Result, { readonly kind: 'delivered' | 'retry' | 'pause' }>>;
+  /**
+   * Removes what a repair cannot remove by sending an operation: further `copies` of an item and, in a log, revisions
+   * with `expected: 'absence'`. Called while no delivery of the lane is in progress. Verifies before each removal that
+   * the object still has our mark. Returns one outcome per entry, in the same order. May run again.
+   */
+  removeHeld?(extras: readonly ExtraHeld<Op>[], lane: Lane, signal: AbortSignal): Promise<readonly Outcome[]>;
+  /**
    * Sends one message that is marked as a test. Absent if the destination could mistake the message for a record of a
    * person. Never throws. This is the only call that sends something other than a change.
    */
@@ -96,6 +126,11 @@ export interface Subject {
    */
   readonly neverSent?: boolean;
   /**
+   * Set for an audit and for a repair: plan everything that the mapping writes, even if `object` says that the
+   * destination already has it.
+   */
+  readonly again?: true;
+  /**
    * Set for the lists in the trait `siblingLists`: the other items in which the same attendee answered the same
    * question, and the items that `object` names as `members`. Each is in its current revision. The engine decides for
    * each of them separately whether the person's identity is visible.
@@ -123,6 +158,74 @@ export type Planned<Op extends Operation = Operation> =
 export interface Operation {
   /** The id of the change. */
   readonly changeId: string;
+}
+
+/** An item (`revisions: 'latest'`) or a revision of an item (`'every'`), and what the destination should hold of it. */
+export interface ReadBack<Op extends Operation = Operation> {
+  /**
+   * The change that was last delivered. For a log: the delivered revision; the destination may have it with the id of a
+   * replay.
+   */
+  readonly change: Omit<Change, 'data'>;
+  /**
+   * - `content`: what `operation` writes.
+   * - `presence`: a revision of a log whose content the ledger no longer has. Only `held` or `missing` matters.
+   * - `absence`: nothing. For a log: this revision must not be there, because the person was erased. Otherwise, the
+   *   destination should hold what the removal leaves (such as a row that is marked as deleted).
+   *
+   * In a log, a change that deletes an item is `content`.
+   */
+  readonly expected: 'content' | 'presence' | 'absence';
+  /**
+   * The plan of the change (with `again`, the item's present `object`, and the identity as it was sent). With
+   * `absence`: the plan of the removal. Null with `presence`, in a log with `absence`, and if the plan leaves the removal
+   * to an operator.
+   */
+  readonly operation: Op | null;
+  readonly object: Fields | null;
+  readonly removal: Subject['removal'];
+}
+
+/** The state of one entry at the destination. */
+export type HeldResult =
+  | (HeldFacts & {
+      readonly kind: 'held';
+      /** The data that `compareHeld` needs. Kept in memory only; it may contain personal data. */
+      readonly held: unknown;
+      /**
+       * The user or integration that last changed it, if the vendor tells: an id or a kind, never a name or an e-mail
+       * address.
+       */
+      readonly changedBy?: string;
+      /** Time of the last change, if the vendor tells: ISO 8601, UTC. */
+      readonly changedAt?: string;
+    })
+  /** The destination has nothing of the item, or of this revision. */
+  | (HeldFacts & { readonly kind: 'missing' })
+  /**
+   * The destination refuses to show this item, for example because a permission is missing. `cause` is one of the sink
+   * type's declared causes.
+   */
+  | { readonly kind: 'unreadable'; readonly cause: string; readonly detail: string }
+  /** Not read, but a later attempt may succeed. */
+  | Extract<Result, { readonly kind: 'retry' | 'pause' }>;
+
+interface HeldFacts {
+  /**
+   * Ids of further objects at the destination that carry our mark of the item, for example because a
+   * colleague duplicated a record. `removeHeld` removes them.
+   */
+  readonly copies?: readonly string[];
+  /**
+   * The item's object as the destination really has it, for example without the id of a record that was deleted there.
+   * A repair stores it before it plans the item again. Absent: the stored one is right.
+   */
+  readonly object?: Fields | null;
+}
+
+/** Copies that a repair removes, or in a log a revision that it removes (`expected: 'absence'`). */
+export interface ExtraHeld<Op extends Operation = Operation> extends ReadBack<Op> {
+  readonly copies: readonly string[];
 }
 
 /** One call as a preview shows it. */
