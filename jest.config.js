@@ -1,12 +1,14 @@
 /**
  * What `npm test` leaves out, for a verdict in a few minutes: programs that are started and killed, deaths at each
- * statement, a browser, random plans, the image, and files that open many embedded stores, a second each. `npm run
- * test:all` runs everything, and what depends on the store on both stores.
+ * statement, faults of others, costs of statements, a browser, random plans, the image, and single files that take
+ * longest. `npm run test:all` runs everything, and what depends on the store on both stores.
  */
 const isQuick = process.env['QUICK'] === '1';
 const whole = [
-  '<rootDir>/test/(browser|chaos|crash|embedded-temporal|imports|properties|system)/',
-  '<rootDir>/test/scenarios/(crash|forget-crash|s3)\\.test',
+  '<rootDir>/test/(browser|chaos|costs|crash|embedded-temporal|faults|imports|properties|system)/',
+  '<rootDir>/test/scenarios/(alert-rules|estimate|s3)\\.test',
+  '<rootDir>/test/conformance/sinks/(file|s3)\\.test',
+  '<rootDir>/(importing/files/xlsx/archive|sandbox/flat-memory|sinks/file/paused-holder)\\.test',
   '<rootDir>/(cli/exit-codes|cli/signals|cli/commands/backup|ledger/drivers/embedded|operations/backup/backup)\\.test',
 ];
 

@@ -14,10 +14,12 @@ const seconds = {
   '/operations/backup/backup.': 95,
   '/test/crash/': 60,
   '/test/scenarios/alert-rules.': 60,
-  '/test/scenarios/quiet-polls.': 60, // waits for due polls
+  '/test/costs/quiet-polls.': 60, // waits for due polls
   '/test/system/': 50,
   '/ledger/drivers/embedded.': 50,
   '/test/scenarios/': 20,
+  '/test/faults/': 20,
+  '/test/costs/': 20,
   '/test/conformance/': 20,
   '/test/imports/': 20,
   '/test/embedded-temporal/': 20,
