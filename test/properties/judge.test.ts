@@ -127,4 +127,61 @@ describe('the judge', () => {
     mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
     expect(judge.differences([ledgerItem(stored)], lists)).toMatchObject({ lost: [], kept: ['101 attendees 10'] });
   });
+
+  describe('of a question in a session that shows authors', () => {
+    const lists = new Set(['questions'] as const);
+
+    /** Opens a world with two sessions that show authors, and a question in the first one. */
+    function asked(): ReturnType<typeof open> & { stored: (visibility: string) => LedgerItem } {
+      const opened = open();
+      const { world } = opened;
+      const insert = { where: 0, op: 'insert', count: 1, session: 0, late: false, young: false } as const;
+      for (const pick of [1, 3]) mutate(world, { ...insert, list: 'sessions', pick });
+      mutate(world, { ...insert, list: 'questions', pick: 1 });
+      const stored = (visibility: string): LedgerItem => {
+        const row = world.rows(101, 'questions')[0]!;
+        const { attendeeId, ...anonymous } = world.shown(101, row);
+        const item = visibility === 'named' ? { ...anonymous, attendeeId } : anonymous;
+        return { ...ledgerItem(item), list: 'questions', sessionId: row.sessionId, visibility };
+      };
+      return { ...opened, stored };
+    }
+
+    /** Adds the question's row with a flag. @param pick even: the flag says anonymous */
+    const flag = (world: ModelWorld, pick: number): void => {
+      const row = { where: 0, list: 'qna-questions', op: 'insert', count: 1, session: 0 } as const;
+      mutate(world, { ...row, pick, late: false, young: false });
+    };
+    const accepted = ({ judge, stored }: ReturnType<typeof asked>): string[] =>
+      ['named', 'anonymous'].filter((visibility) => judge.differences([stored(visibility)], lists).lost.length === 0);
+
+    it('expects the author without a flag', () => {
+      expect(accepted(asked())).toEqual(['named']);
+    });
+
+    it.each([
+      ['flagged row', 'qna-questions'],
+      ['question', 'questions'],
+    ] as const)('expects no author after the %s was moved to another session', (_, list) => {
+      const scene = asked();
+      flag(scene.world, 0);
+      expect(accepted(scene)).toEqual(['anonymous']);
+      mutate(scene.world, { where: 0, list, op: 'move', pick: 0, session: 1 });
+      expect(accepted(scene)).toEqual(['anonymous']);
+    });
+
+    it('accepts both after the flagged row was deleted: the reader may not have seen it', () => {
+      const scene = asked();
+      flag(scene.world, 0);
+      mutate(scene.world, { where: 0, list: 'qna-questions', op: 'delete', pick: 0, count: 1 });
+      expect(accepted(scene)).toEqual(['named', 'anonymous']);
+    });
+
+    it('expects the author after a row was deleted whose flag always showed the author', () => {
+      const scene = asked();
+      flag(scene.world, 1);
+      mutate(scene.world, { where: 0, list: 'qna-questions', op: 'delete', pick: 0, count: 1 });
+      expect(accepted(scene)).toEqual(['named']);
+    });
+  });
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PigeonholeListName } from '../../base/lists.js';
 import type { LedgerChange, LedgerItem } from './ledger-view.js';
 import { contentOf, copiesOf, type Item, markOf, type Row } from './model/row.js';
@@ -26,6 +27,8 @@ const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'v
 /** An item as the ledger should have it: its own content, and its copies of other items. */
 interface Saying {
   readonly said: string;
+  /** Another content that is correct as well, if it depends on what the reader has seen; null: there is none. */
+  readonly orSaid: string | null;
   readonly copies: string;
   /** Content without the person, for the time in which the person's identity is hidden. */
   readonly withoutPerson: string;
@@ -149,7 +152,7 @@ export class Judge {
   #asHeld({ list, sessionId, visibility }: LedgerItem, item: Item): Saying {
     const named = !judged.has(list) || visibility === 'named';
     const leaks = visibility === 'anonymous' && item['attendeeId'] !== undefined ? ' with its person' : '';
-    return sayingOf(list, item, { named, sessionId: sessionId ?? 0, leaks });
+    return sayingOf(list, item, { visibility: named ? 'named' : 'anonymous', sessionId: sessionId ?? 0, leaks });
   }
 
   #shown(lists: ReadonlySet<PigeonholeListName>): Map<string, Shown> {
@@ -157,9 +160,9 @@ export class Judge {
     for (const pigeonholeId of this.world.shape.pigeonholeIds) {
       for (const list of lists) {
         for (const row of this.world.rows(pigeonholeId, list)) {
-          const named = !judged.has(list) || this.#isNamed(pigeonholeId, row);
+          const visibility = judged.has(list) ? this.#visibilityOf(pigeonholeId, row) : 'named';
           const item = this.world.shown(pigeonholeId, row);
-          const saying = sayingOf(list, item, { named, sessionId: row.sessionId, leaks: '' });
+          const saying = sayingOf(list, item, { visibility, sessionId: row.sessionId, leaks: '' });
           const name = `${pigeonholeId} ${list} ${markOf(row)}`;
           const shown = [...(all.get(name)?.shown ?? []), saying];
           all.set(name, { shown, fewest: shown.length === 1 ? 1 : copiesToCount(this.world, pigeonholeId, row) });
@@ -170,20 +173,29 @@ export class Judge {
   }
 
   /**
-   * Whether the author is visible: by the question's flag if its twin is in the same session, else by the session. A flag
-   * shows the author only of a twin that was created at the same instant by the same attendee.
+   * Whether the author is visible. A flag that says anonymous always applies, also after the question or its twin was
+   * moved to another session, and after the twin was deleted if the reader has seen the flag. A flag shows the author only
+   * of a twin in the same session that was created at the same instant by the same attendee. Otherwise, the session decides.
+   * Source: docs/decisions/0006-anonymity-in-the-ledger.md.
    */
-  #isNamed(pigeonholeId: number, row: Row): boolean {
-    const twin =
-      row.list === 'questions'
-        ? this.world
-            .rows(pigeonholeId, 'qna-questions')
-            .find(({ id, sessionId }) => id === row.id && sessionId === row.sessionId)
-        : undefined;
-    if (twin?.anonymous === true) return false;
-    if (twin !== undefined && twin.createdAt === row.createdAt && twin.attendeeId === row.attendeeId) return true;
+  #visibilityOf(pigeonholeId: number, row: Row): ShownVisibility {
+    const twin = (rows: readonly Row[]): Row | undefined =>
+      row.list === 'questions' ? rows.find(({ id }) => id === row.id) : undefined;
+    const present = twin(this.world.rows(pigeonholeId, 'qna-questions'));
+    if (present?.anonymous === true) return 'anonymous';
+    const isSame = present?.createdAt === row.createdAt && present.attendeeId === row.attendeeId;
+    if (isSame && present.sessionId === row.sessionId) return 'named';
     const session = this.world.rows(pigeonholeId, 'sessions').find(({ id }) => id === row.sessionId);
-    return session?.anonymous === false;
+    if (session?.anonymous !== false) return 'anonymous';
+    const deleted = twin(this.world.past(pigeonholeId, 'qna-questions'));
+    return deleted !== undefined && this.#wasAnonymous(pigeonholeId, deleted) ? 'either' : 'named';
+  }
+
+  #wasAnonymous(pigeonholeId: number, flagged: Row): boolean {
+    const span = { from: 0, to: this.world.tick };
+    const isAnonymous = ({ content }: { content: string | undefined }): boolean =>
+      content !== undefined && isDeepStrictEqual((JSON.parse(content) as Item)['attendee'], { anonymous: true });
+    return this.world.firstHeld(pigeonholeId, flagged.list, markOf(flagged), span, isAnonymous) !== undefined;
   }
 
   /** Interactions in a deleted session are kept: the service no longer shows whether it still holds them. */
@@ -196,16 +208,21 @@ export class Judge {
   }
 }
 
+/** `either`: the author may be named or not, depending on whether the reader has seen a flag that no longer exists. */
+type ShownVisibility = 'named' | 'anonymous' | 'either';
+
 function sayingOf(
   list: PigeonholeListName,
   item: Item,
-  { named, sessionId, leaks }: { named: boolean; sessionId: number; leaks: string },
+  { visibility, sessionId, leaks }: { visibility: ShownVisibility; sessionId: number; leaks: string },
 ): Saying {
   const withoutPerson = `anonymous in ${sessionId}: ${contentOf(list, item, false)}`;
-  const said = named
-    ? `named${leaks} in ${sessionId}: ${contentOf(list, item, true)}`
-    : withoutPerson.replace('anonymous', `anonymous${leaks}`);
-  return { said, copies: copiesOf(list, item), withoutPerson };
+  const said =
+    visibility === 'anonymous'
+      ? withoutPerson.replace('anonymous', `anonymous${leaks}`)
+      : `named${leaks} in ${sessionId}: ${contentOf(list, item, true)}`;
+  const orSaid = visibility === 'either' ? withoutPerson : null;
+  return { said, orSaid, copies: copiesOf(list, item), withoutPerson };
 }
 
 /**
@@ -216,11 +233,11 @@ function unmatched({ shown, fewest }: Shown, held: readonly Saying[]): Saying[] 
   const left = [...held];
   let untold = shown.length - fewest;
   return shown.filter((each) => {
-    const index = left.findIndex(({ said, copies }) => said === each.said && copies === each.copies);
+    const isSaid = (said: string): boolean => said === each.said || said === each.orSaid;
+    const index = left.findIndex(({ said, copies }) => isSaid(said) && copies === each.copies);
     if (index === -1 && untold === 0) return true;
     untold -= index === -1 ? 1 : 0;
-    const taken =
-      index === -1 ? left.findIndex(({ said }) => said === each.said || said === each.withoutPerson) : index;
+    const taken = index === -1 ? left.findIndex(({ said }) => isSaid(said) || said === each.withoutPerson) : index;
     if (taken !== -1) left.splice(taken, 1);
     return taken === -1 && left.length > 0;
   });
