@@ -7,7 +7,7 @@ import { Refused } from './problem.js';
 import { instant } from '../base/printable.js';
 import { answers, jsonBody, needs } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { findPerson, type PersonPlace, waysToName } from '../people/find-person.js';
+import { findPerson, type PersonPlace, waysToName, whyNameless } from '../people/find-person.js';
 
 /** Identifies a person. It is in the body of a request because proxies log addresses. */
 export const personText = z
@@ -111,9 +111,11 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
 
 /**
  * Returns all people whom a text may mean; empty if nobody is known by it.
- * @throws {Refused} 409 if it is the ID of one person and the code of another
+ * @throws {Refused} 400 if it can be the name of nobody, 409 if it is the ID of one person and the code of another
  */
 export async function namedPerson(ledger: Ledger, text: string, workspace: string | null): Promise<PersonPlace[]> {
+  const why = whyNameless(text);
+  if (why !== undefined) throw new Refused(400, why);
   const found: PersonPlace[][] = [];
   for (const way of waysToName(text)) {
     const places = await findPerson(ledger, { ...way, workspace });

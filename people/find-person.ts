@@ -18,12 +18,39 @@ export interface PersonName {
 export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
   const [, by, rest] = /^(id|code|email):(.+)$/s.exec(text) ?? [];
   if (by !== undefined && rest !== undefined) return [{ by: by as PersonName['by'], text: rest.trim() }];
-  const isId = /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
   return [
-    ...(isId ? [{ by: 'id' as const, text }] : []),
+    ...(isAttendeeId(text) ? [{ by: 'id' as const, text }] : []),
     ...(text.includes('@') ? [{ by: 'email' as const, text }] : []),
     { by: 'code', text },
   ];
+}
+
+/**
+ * Returns why a text that says how it names a person (`id:…`, `code:…`, `email:…`) can match nobody; undefined if it may
+ * match someone. Pure.
+ */
+export function whyNameless(text: string): string | undefined {
+  const [, by, rest = ''] = /^(id|code|email):(.*)$/s.exec(text) ?? [];
+  if (by === undefined) return undefined;
+  const name = rest.trim();
+  if (name === '') return `"${by}:" must be followed by ${nouns[by]}`;
+  if (by === 'email' && !name.includes('@')) {
+    return '"email:" must be followed by a whole e-mail address, which contains "@"; for an attendee code, write code:…';
+  }
+  if (by === 'id' && !isAttendeeId(name)) {
+    return '"id:" must be followed by the number of an attendee; for an attendee code, write code:…';
+  }
+  return undefined;
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  id: 'the number of an attendee',
+  code: 'an attendee code',
+  email: 'an e-mail address',
+};
+
+function isAttendeeId(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
 /** The ids and codes of a person in one pigeonhole. */
