@@ -544,7 +544,7 @@ const catalogue = {
     isIntended: false,
     ready: null,
     alert: null,
-    metric: 'pigeonpost_sink_withholding',
+    metric: null,
     rule: null,
     runbook: 'reading-the-status',
   },

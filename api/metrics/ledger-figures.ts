@@ -141,7 +141,9 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
     gauge(
       'pigeonpost_sink_withholding',
       'Lists that a sink withholds because a value is missing, probably by mistake.',
-      sinks.map(({ name, withholding }) => of({ sink: name }, withholding.length)),
+      sinks.map(({ name, withholding }) =>
+        of({ sink: name }, withholding.filter(({ kind }) => kind !== 'event').length),
+      ),
     ),
     gauge(
       'pigeonpost_sink_paused',

@@ -66,7 +66,7 @@ const status = {
       delivered: 88,
       dead: { 'http:422': 3 },
       withheld: { observe: 1 },
-      withholding: [{}],
+      withholding: [{ kind: 'all' }, { kind: 'event' }],
     },
   ],
 } as unknown as Status;
