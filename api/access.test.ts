@@ -327,7 +327,7 @@ describe.each([anyStore])('access to the API, on %s', (kind) => {
     const { app, ledger } = await open(kind);
     const id = randomUUID();
     const asked = `${id}@example.com`;
-    const places = [{ ref: 1, workspace: 'other', pigeonholeId: 101, attendeeIds: [1], codes: [] }];
+    const places = [{ pigeonholeNumber: 1, workspace: 'other', pigeonholeId: 101, attendeeIds: [1], codes: [] }];
     await requestErasure(ledger, { id, names: { asked, places }, by: null, reason: null, sharing: 0 });
     const statusesFor = async (workspace: string): Promise<number[]> => {
       const token = await tokenWith(ledger, `forgets-${workspace}`, ['privacy'], { workspace });

@@ -22,7 +22,7 @@ describe('the position of a client that follows changes', () => {
   );
 
   it('has no text if the text would be too long for a header', () => {
-    const many = new Map(Array.from({ length: 3000 }, (_, ref) => [ref, 100_000]));
+    const many = new Map(Array.from({ length: 3000 }, (_, pigeonholeNumber) => [pigeonholeNumber, 100_000]));
     expect(positionText(many)).toBeUndefined();
   });
 });

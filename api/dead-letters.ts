@@ -74,7 +74,7 @@ type Positioned = DeadLetter & { readonly position: DeadLetterPosition };
 
 const pages = pagesBy(
   z.tuple([positionOf.instant, positionOf.int4, positionOf.int4, positionOf.int8, positionOf.int4]),
-  ({ position: at }: Positioned) => [at.since, at.sinkId, at.ref, at.sequence, at.replay],
+  ({ position: at }: Positioned) => [at.since, at.sinkId, at.pigeonholeNumber, at.sequence, at.replay],
 );
 
 const looksLike = 'dead letters are chosen by "sink", "cause", "list", "key", "workspace" and "pigeonhole"';
@@ -143,7 +143,9 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
       { ...sent(choice), workspace },
       {
         after:
-          last === null ? null : { since: last[0], sinkId: last[1], ref: last[2], sequence: last[3], replay: last[4] },
+          last === null
+            ? null
+            : { since: last[0], sinkId: last[1], pigeonholeNumber: last[2], sequence: last[3], replay: last[4] },
         limit: limit + 1,
       },
     );

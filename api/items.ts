@@ -14,7 +14,7 @@ import {
   positionOf,
   pagesBy,
 } from './route-parts.js';
-import { placeParams, requireRef } from './pigeonholes.js';
+import { placeParams, requirePigeonholeNumber } from './pigeonholes.js';
 import { idText, itemKey, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { wantsPersonal, workspaceOf } from './scope.js';
@@ -84,11 +84,11 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
     const { list, ...place } = c.req.valid('param');
     const { limit, after, session, personal } = c.req.valid('query');
     const shows = wantsPersonal(c, personal);
-    const ref = await requireRef(c, sources, place);
+    const pigeonholeNumber = await requirePigeonholeNumber(c, sources, place);
     const last = pages.endOf(after);
     const read = async (): Promise<ShownItem[]> =>
       await shownItems(ledger, {
-        ref,
+        pigeonholeNumber,
         list,
         sessionId: session === undefined ? null : Number(session),
         after: last?.[0] ?? null,
@@ -106,9 +106,9 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
   app.openapi(showRoute, async (c) => {
     const { list, key, ...place } = c.req.valid('param');
     const shows = wantsPersonal(c, c.req.valid('query').personal);
-    const ref = await requireRef(c, sources, place);
+    const pigeonholeNumber = await requirePigeonholeNumber(c, sources, place);
     const [why] = await explain(ledger, { list, key, pigeonhole: `${place.workspace}/${Number(place.id)}` });
-    const item = await shownItem(ledger, { ref, list, key });
+    const item = await shownItem(ledger, { pigeonholeNumber, list, key });
     if (why === undefined || item === undefined) {
       throw new Refused(404, `no such item of ${list} is in the ledger; "pigeonpost status" shows what has been read`);
     }

@@ -13,7 +13,7 @@ import {
 } from '../ledger/shown-items.js';
 import { audited } from './audit-log.js';
 import { authenticate } from './authenticate.js';
-import { requireRef } from './pigeonholes.js';
+import { requirePigeonholeNumber } from './pigeonholes.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
@@ -136,7 +136,7 @@ async function feedOf(c: ApiContext, sources: ApiSources, query: z.output<typeof
  */
 async function knownPlace(c: ApiContext, sources: ApiSources, name: string): Promise<string> {
   const [workspace, id] = name.split('/') as [string, string];
-  await requireRef(c, sources, { workspace, id });
+  await requirePigeonholeNumber(c, sources, { workspace, id });
   return `${workspace}/${Number(id)}`;
 }
 
@@ -168,7 +168,12 @@ async function startFeed(
   const { list } = choice;
   // A restored ledger counts from an earlier sequence: a position beyond its head would hide the next changes.
   let position = new Map(
-    from === null ? heads : [...heads].map(([ref, head]) => [ref, Math.min(from.get(ref) ?? 0, head)]),
+    from === null
+      ? heads
+      : [...heads].map(([pigeonholeNumber, head]) => [
+          pigeonholeNumber,
+          Math.min(from.get(pigeonholeNumber) ?? 0, head),
+        ]),
   );
   let first: string | null = null;
   if (from === null) {
@@ -184,15 +189,17 @@ async function startFeed(
       }
       const now = await feedHeads(ledger, choice);
       let skipped = 0;
-      const ranges = [...now].flatMap(([ref, head]) => {
-        const seen = position.get(ref) ?? 0;
+      const ranges = [...now].flatMap(([pigeonholeNumber, head]) => {
+        const seen = position.get(pigeonholeNumber) ?? 0;
         const after = head - seen > maxBehind ? head - maxAtOnce : seen;
         skipped += after - seen;
-        return head > after ? [{ ref, after, upTo: head }] : [];
+        return head > after ? [{ pigeonholeNumber, after, upTo: head }] : [];
       });
       if (ranges.length === 0) return null;
       const changes = await feedChanges(ledger, ranges, { list, limit: maxAtOnce, personal });
-      position = new Map([...now].map(([ref, head]) => [ref, reached(changes, ref, head)]));
+      position = new Map(
+        [...now].map(([pigeonholeNumber, head]) => [pigeonholeNumber, reached(changes, pigeonholeNumber, head)]),
+      );
       if (changes.length === 0 && skipped === 0) return null;
       return toEvent({ changes: changes.map((change) => view(change, personal)), skipped }, position);
     },
@@ -200,8 +207,8 @@ async function startFeed(
 }
 
 /** Returns the sequence up to which a pigeonhole was sent: its head, unless one event cannot hold all changes. */
-function reached(changes: readonly FeedChange[], ref: number, head: number): number {
-  const own = changes.filter((change) => change.ref === ref).map(({ sequence }) => sequence);
+function reached(changes: readonly FeedChange[], pigeonholeNumber: number, head: number): number {
+  const own = changes.filter((change) => change.pigeonholeNumber === pigeonholeNumber).map(({ sequence }) => sequence);
   // The highest, not the last: the changes are sorted by instant, and the clock may have been set back.
   return own.length < maxAtOnce ? head : Math.max(...own);
 }
@@ -249,7 +256,7 @@ function toEvent(data: LiveChanges, position: ReadonlyMap<number, number>): stri
   return `event: changes\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-function view({ ref: _, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
+function view({ pigeonholeNumber: _, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
   return { ...withIsoInstants(change), ...(shows ? { data } : {}) };
 }
 
@@ -264,7 +271,9 @@ const part = /^([0-9a-z]{1,7})-([0-9a-z]{1,11})$/;
  * @returns undefined if there are too many pigeonholes for one ID
  */
 export function positionText(position: FeedPosition): string | undefined {
-  const text = [...position].map(([ref, sequence]) => `${ref.toString(36)}-${sequence.toString(36)}`).join('.');
+  const text = [...position]
+    .map(([pigeonholeNumber, sequence]) => `${pigeonholeNumber.toString(36)}-${sequence.toString(36)}`)
+    .join('.');
   return text.length > longestText ? undefined : text;
 }
 

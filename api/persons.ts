@@ -104,7 +104,7 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
       }
       return await exportPerson(ledger, places, attendee);
     });
-    const people = places.map(({ ref: _, ...each }) => each);
+    const people = places.map(({ pigeonholeNumber: _, ...each }) => each);
     return c.json({ exportedAt: new Date().toISOString(), people, ...person, notListed }, 200);
   });
 }
@@ -131,7 +131,7 @@ function isSame(a: readonly PersonPlace[], b: readonly PersonPlace[]): boolean {
   const told = (places: readonly PersonPlace[]): string =>
     JSON.stringify(
       places
-        .map(({ ref, attendeeIds }) => [ref, [...attendeeIds].toSorted((x, y) => x - y)])
+        .map(({ pigeonholeNumber, attendeeIds }) => [pigeonholeNumber, [...attendeeIds].toSorted((x, y) => x - y)])
         .toSorted((x, y) => Number(x[0]) - Number(y[0])),
     );
   return told(a) === told(b);

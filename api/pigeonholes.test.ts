@@ -12,7 +12,7 @@ async function lateness(syncs: object, pauses: readonly object[] = []): Promise<
   const stream = { sessionId: null, goneAt: null, ...overdue } as StreamState;
   const query = async (sql: string): Promise<readonly object[]> => {
     if (sql.includes('from streams')) return [stream];
-    return sql.includes('from pauses') ? pauses : [{ ref: 1 }];
+    return sql.includes('from pauses') ? pauses : [{ pigeonholeNumber: 1 }];
   };
   const ledger = { db: { query }, clock: { nowMs: () => now } } as unknown as Ledger;
   const config = { ...emptyConfig({ host: '127.0.0.1', port: 0 }), syncs } as ReturnType<typeof emptyConfig>;

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { pausesOf, placeName } from '../ledger/pauses.js';
-import { findRef } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber } from '../ledger/pigeonholes.js';
 import { type StreamState, streamStates } from '../reading/stream-facts.js';
 import type { CadenceReason } from '../reading/cadence.js';
 import { cadenceWords, cadenceShape } from '../operations/freshness.js';
@@ -146,11 +146,11 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
   app.openapi(streamsRoute, async (c) => {
     const { workspace, id } = c.req.valid('param');
     const { limit, after } = c.req.valid('query');
-    const ref = await requireRef(c, sources, { workspace, id });
+    const pigeonholeNumber = await requirePigeonholeNumber(c, sources, { workspace, id });
     const last = streamPages.endOf(after);
     const name = placeName({ workspace, pigeonholeId: Number(id) });
     const [rows, pauses] = await Promise.all([
-      streamStates(ledger, ref, {
+      streamStates(ledger, pigeonholeNumber, {
         after: last === null ? null : { list: last[0], sessionId: last[1] },
         limit: limit + 1,
       }),
@@ -171,15 +171,15 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
  * Returns the ledger's number of a pigeonhole, if the caller may see it.
  * @throws {Refused} 403, 404
  */
-export async function requireRef(
+export async function requirePigeonholeNumber(
   c: ApiContext,
   { ledger }: Pick<StatusSources, 'ledger'>,
   { workspace, id }: z.infer<typeof placeParams>,
 ): Promise<number> {
   requireWorkspace(c, workspace);
-  const ref = await findRef(ledger.db, workspace, Number(id));
-  if (ref === undefined) throw notKnown(workspace, id);
-  return ref;
+  const pigeonholeNumber = await findPigeonholeNumber(ledger.db, workspace, Number(id));
+  if (pigeonholeNumber === undefined) throw notKnown(workspace, id);
+  return pigeonholeNumber;
 }
 
 function notKnown(workspace: string, id: string | number): Refused {

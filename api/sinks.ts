@@ -12,7 +12,7 @@ import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionO
 import type { StatusSources } from '../operations/read-status.js';
 import { deliveredByMinute } from '../reading/progress.js';
 import { byMinute, chartMinutes, minutesSchema, type Present, readPresent } from './status.js';
-import { requireRef } from './pigeonholes.js';
+import { requirePigeonholeNumber } from './pigeonholes.js';
 import { audited } from './audit-log.js';
 import { isObserving } from '../base/delivery-words.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
@@ -238,11 +238,11 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     const { limit, after, pigeonhole, state, list } = c.req.valid('query');
     const [workspace, id] = pigeonhole.split('/');
     known(c, name);
-    const ref = await requireRef(c, sources, { workspace: workspace!, id: id! });
+    const pigeonholeNumber = await requirePigeonholeNumber(c, sources, { workspace: workspace!, id: id! });
     const last = deliveryPages.endOf(after);
     const rows = await deliveryStates(ledger, {
       sink: name,
-      ref,
+      pigeonholeNumber,
       state: state ?? null,
       list: list ?? null,
       before: last === null ? null : { sequence: last[0], replay: last[1] },

@@ -128,7 +128,7 @@ async function explainItem(
   item: KnownItem,
 ): Promise<Why> {
   const { changes, deliveries, lanes } = await timelineOf(ledger, item);
-  const twin = await twinOf(ledger, { ref: item.ref, list, key });
+  const twin = await twinOf(ledger, { pigeonholeNumber: item.pigeonholeNumber, list, key });
   const revisions = changes.map(({ sequence, foundAt, ...change }): WhyRevision => {
     const rows = deliveries.filter((delivery) => delivery.sequence === sequence);
     const told = rows.map((source): WhySink => {
@@ -162,6 +162,6 @@ async function explainItem(
       });
     return { ...change, foundAt: foundAt.toISOString(), sinks: [...told, ...untold] };
   });
-  const { ref: _ref, lastSequence: _last, seenAt, ...known } = item;
+  const { pigeonholeNumber: _number, lastSequence: _last, seenAt, ...known } = item;
   return withIsoInstants({ ...known, list, key, lastChangedAt: seenAt, twin, revisions });
 }

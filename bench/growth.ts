@@ -62,7 +62,7 @@ function reportStep(
 interface Grown {
   readonly ledger: Ledger;
   readonly client: Client;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly sinkId: number;
   readonly items: number;
 }
@@ -90,13 +90,13 @@ async function timesWith(server: PostgresServer, items: number): Promise<Map<str
 }
 
 async function takeSteps(
-  { ledger, client, ref, sinkId, items }: Grown,
+  { ledger, client, pigeonholeNumber, sinkId, items }: Grown,
   round: number,
   time: (step: string, work: () => Promise<unknown>) => Promise<void>,
 ): Promise<void> {
   const range = {
     sinkId,
-    ref,
+    pigeonholeNumber,
     lists: ['votes'],
     after: items - 200,
     newest: items,
@@ -109,7 +109,7 @@ async function takeSteps(
     const [item] = await findItems(ledger, { list: 'votes', key, pigeonhole: null });
     await timelineOf(ledger, item!);
   });
-  const pass = { ref, list: 'changes', after_key: '' };
+  const pass = { pigeonholeNumber, list: 'changes', after_key: '' };
   await time('a slice of retention', () => expireSlice(ledger, pass, { changesMs: 30 * dayMs }));
   const erasure = await requestErasure(client, ledger, 10 + round);
   await time(`an erasure of ${ofOnePerson} items`, async () => {
@@ -134,35 +134,39 @@ async function requestErasure(client: Client, { hash }: Ledger, attendee: number
 }
 
 /** Stores attendees and their votes, which a sink received long ago. */
-async function fill(client: Client, items: number): Promise<{ ref: number; sinkId: number }> {
+async function fill(client: Client, items: number): Promise<{ pigeonholeNumber: number; sinkId: number }> {
   const people = Math.floor(items / ofOnePerson);
   const list = `case when n <= ${people} then 'attendees' else 'votes' end`;
   const idOf = async (sql: string): Promise<number> => (await client.query<{ id: number }>(sql)).rows[0]!.id;
-  const ref = await idOf(
-    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 101, ${items + 1}) returning ref as id`,
+  const pigeonholeNumber = await idOf(
+    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 101, ${items + 1})
+       returning pigeonhole_number as id`,
   );
   const sinkId = await idOf(`insert into sinks (name, type) values ('archive', 'file') returning id`);
   await client.query(
-    `insert into lanes (sink_id, ref, history_until, watermark) values (${sinkId}, ${ref}, 0, ${items - 200})`,
+    `insert into lanes (sink_id, pigeonhole_number, history_until, watermark)
+       values (${sinkId}, ${pigeonholeNumber}, 0, ${items - 200})`,
   );
   await client.query('alter table deliveries disable trigger user');
   await client.query(
-    `insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
-       attendee_id, subject, seen_at, last_sequence)
-     select ${ref}, ${list}, n::text, 1, 1, 1, sha256(n::text::bytea), '{"content":"the text of an item"}', '[1]', 'named',
+    `insert into items (pigeonhole_number, list, key, stream_id, session_id, revision, content_hash, payload, rules,
+       visibility, attendee_id, subject, seen_at, last_sequence)
+     select ${pigeonholeNumber}, ${list}, n::text, 1, 1, 1,
+       sha256(n::text::bytea), '{"content":"the text of an item"}', '[1]', 'named',
        n % ${people}, sha256((n % ${people})::text::bytea), now(), n from generate_series(1, ${items}) n`,
   );
   await client.query(
-    `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
-     select ${ref}, n, md5(n::text)::uuid, ${list}, n::text, 1, 'created',
+    `insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at, snapshot)
+     select ${pigeonholeNumber}, n, md5(n::text)::uuid, ${list}, n::text, 1, 'created',
        case when n > ${items} / 2 then now() else now() - interval '90 days' end,
        case when n > ${items} / 2 and n % 10 = 0 then '{}'::json end from generate_series(1, ${items}) n`,
   );
   await client.query(
-    `insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
-     select ${sinkId}, ${ref}, n, ${list}, n::text, 1, 'delivered', 1, true from generate_series(1, ${items - 200}) n`,
+    `insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, configuration, identity)
+     select ${sinkId}, ${pigeonholeNumber}, n, ${list}, n::text, 1, 'delivered', 1, true
+       from generate_series(1, ${items - 200}) n`,
   );
   await client.query('alter table deliveries enable trigger user');
   await client.query('vacuum analyze');
-  return { ref, sinkId };
+  return { pigeonholeNumber, sinkId };
 }

@@ -88,11 +88,11 @@ async function separateDecisions(ledger: Ledger, lease: LaneLease, lists: readon
   });
 }
 
-async function recentOf(tx: Queryable, { sinkId, ref }: LaneLease): Promise<RecentByList> {
-  const rows = await tx.query<{ recent: string }>('select recent from lanes where sink_id = $1 and ref = $2', [
-    sinkId,
-    ref,
-  ]);
+async function recentOf(tx: Queryable, { sinkId, pigeonholeNumber }: LaneLease): Promise<RecentByList> {
+  const rows = await tx.query<{ recent: string }>(
+    'select recent from lanes where sink_id = $1 and pigeonhole_number = $2',
+    [sinkId, pigeonholeNumber],
+  );
   return JSON.parse(rows[0]!.recent) as RecentByList;
 }
 
@@ -109,8 +109,8 @@ async function addSlice(
     const { watermark } = await lockLane(tx, lease);
     await useIndexOrder(tx);
     const rows = await tx.query<{ key: string }>(
-      `select key from items where ref = $1 and list = $2 and key > $3 order by key limit ${atOnce}`,
-      [lease.ref, list, after],
+      `select key from items where pigeonhole_number = $1 and list = $2 and key > $3 order by key limit ${atOnce}`,
+      [lease.pigeonholeNumber, list, after],
     );
     const keys = rows.map(({ key }) => key);
     await addWaiting(tx, lease, { list, keys, watermark, configuration: wanted.configuration });
@@ -139,13 +139,19 @@ async function releaseSlice(
 /**
  * Releases the records of pigeonholes that were withheld from a sink before one of its syncs selected them. Runs before
  * every cycle of the sink; a second run finds nothing to release.
- * @param workspaceRef the ledger's number for the workspace's own lists
+ * @param workspaceNumber the ledger's number for the workspace's own lists
  */
 export async function releaseSelected(
   ledger: Ledger,
-  { sinkId, workspaceRef, selected }: { sinkId: number; workspaceRef: number; selected: readonly string[] },
+  { sinkId, workspaceNumber, selected }: { sinkId: number; workspaceNumber: number; selected: readonly string[] },
 ): Promise<void> {
-  const withheld = { sinkId, ref: workspaceRef, list: 'pigeonholes', reason: notSelected, keys: selected };
+  const withheld = {
+    sinkId,
+    pigeonholeNumber: workspaceNumber,
+    list: 'pigeonholes',
+    reason: notSelected,
+    keys: selected,
+  };
   // This function runs in every cycle, so it must neither lock nor write if there is nothing to release.
   if (!(await anyWithheldItem(ledger.db, withheld))) return;
   await ledger.db.transaction(async (tx) => {

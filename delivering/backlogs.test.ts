@@ -20,7 +20,7 @@ describe.each(kinds)('the changes after a watermark, on %s', (kind) => {
   /** Appends changes up to a sequence: every third is a vote, the others are questions. */
   async function append(from: number, to: number): Promise<void> {
     await db.query(
-      `insert into changes (ref, sequence, id, list, key, revision, kind, found_at)
+      `insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at)
        select 7, n, gen_random_uuid(), case when n % 3 = 0 then 'votes' else 'questions' end, n::text, 1, 'created',
          $3::timestamptz + n * interval '1 second' from generate_series($1::int8, $2::int8) n`,
       [from, to, at(0)],
@@ -28,7 +28,7 @@ describe.each(kinds)('the changes after a watermark, on %s', (kind) => {
   }
 
   const lane = (given: Partial<BehindLane>): BehindLane => {
-    return { sinkId: 1, ref: 7, watermark: 0, newest: 0, lists: 'votes', ...given };
+    return { sinkId: 1, pigeonholeNumber: 7, watermark: 0, newest: 0, lists: 'votes', ...given };
   };
   async function of(...lanes: BehindLane[]): ReturnType<Backlogs['of']> {
     const query: Database['query'] = (sql, params) => {

@@ -6,7 +6,7 @@ import { maxCountedBehind } from '../ledger/sql-expressions.js';
 /** A lane whose sink may have to receive changes after the watermark. */
 export interface BehindLane {
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly watermark: number;
   /** Sequence of the newest change of the pigeonhole. */
   readonly newest: number;
@@ -91,8 +91,8 @@ function added(counts: ReadonlyMap<string, number>, more: ReadonlyMap<string, nu
   return sums;
 }
 
-function keyOf({ sinkId, ref }: BehindLane): string {
-  return `${sinkId} ${ref}`;
+function keyOf({ sinkId, pigeonholeNumber }: BehindLane): string {
+  return `${sinkId} ${pigeonholeNumber}`;
 }
 
 /**
@@ -131,19 +131,20 @@ async function readRanges(
   const rows = await ledger.db.query<{ index: number; list: string | null; behind: number; since: Date | null }>(
     // `materialized`, so that the lists of a lane are split only once.
     `with n as materialized (
-       select index, ref, after, up_to, counts, lists = '' as is_all, string_to_array(lists, ' ') as lists
+       select index, pigeonhole_number, after, up_to, counts, lists = '' as is_all, string_to_array(lists, ' ') as lists
        from unnest($1::int4[], $2::int4[], $3::int8[], $4::int8[], $5::text[], $6::boolean[])
-         as n (index, ref, after, up_to, lists, counts))
+         as n (index, pigeonhole_number, after, up_to, lists, counts))
      select n.index, counted.list, coalesce(counted.behind, 0) as behind, case when n.counts then counted.since else coalesce(
-         (select c.found_at from changes c where c.ref = n.ref and c.sequence > n.after and c.sequence <= n.up_to
-            and (n.is_all or c.list = any(n.lists)) order by c.sequence limit 1),
-         (select c.found_at from changes c where c.ref = n.ref and c.sequence = n.up_to + 1)) end as since
+         (select c.found_at from changes c where c.pigeonhole_number = n.pigeonhole_number and c.sequence > n.after
+           and c.sequence <= n.up_to and (n.is_all or c.list = any(n.lists)) order by c.sequence limit 1),
+         (select c.found_at from changes c where c.pigeonhole_number = n.pigeonhole_number
+           and c.sequence = n.up_to + 1)) end as since
      from n left join lateral (select c.list, count(*)::int as behind, min(c.found_at) as since from changes c
-         where n.counts and c.ref = n.ref and c.sequence > n.after and c.sequence <= n.up_to
+         where n.counts and c.pigeonhole_number = n.pigeonhole_number and c.sequence > n.after and c.sequence <= n.up_to
            and (n.is_all or c.list = any(n.lists)) group by c.list) counted on true`,
     [
       ranges.map(({ index }) => index),
-      ranges.map(({ lane }) => lane.ref),
+      ranges.map(({ lane }) => lane.pigeonholeNumber),
       ranges.map(({ after }) => after),
       ranges.map(({ lane, after }) => Math.min(lane.newest, after + maxCountedBehind)),
       ranges.map(({ lane }) => lane.lists),

@@ -79,7 +79,7 @@ export interface CandidateRow extends Omit<Candidate, 'visibility'> {
 function ofRecordsBefore(what: string, where: string): string {
   return `case when c.list in ${listSet(ownRecords)} and c.previous_sequence is not null then coalesce((
     select ${what} from deliveries t
-    where ${byItem('t', '$1', 'c.ref')} and t.list = c.list and t.key = c.key and t.sequence < c.sequence
+    where ${byItem('t', '$1', 'c.pigeonhole_number')} and t.list = c.list and t.key = c.key and t.sequence < c.sequence
       and t.list in ${listSet(ownRecords)} and t.identity is not null and t.state <> 'sending'
       and (${where})
     order by t.sequence desc, t.replay desc limit 1), false) else false end`;
@@ -110,7 +110,8 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   ${consentBehind} as consent,
   ${ofRecordsBefore('t.identity', sentOrRemoved)} as "sentBefore",
   case when i.erased then case when exists (select 1 from erasing e
-    where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'received' else 'not-received' end end as erased`;
+    where e.sink_id = $1 and e.pigeonhole_number = c.pigeonhole_number and e.list = c.list and e.key = c.key)
+      then 'received' else 'not-received' end end as erased`;
 
 export const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince",
   false as redriven`;
@@ -119,18 +120,19 @@ export const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, f
 export const withoutDelivery = `${neverTried}, 0 as replay, null::uuid as "replayId"`;
 
 /** `lateral` with a limit forces one primary-key look-up per row, whatever the table statistics. */
-export const candidateJoins = `cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key
+export const candidateJoins = `cross join lateral (select * from items where pigeonhole_number = c.pigeonhole_number
+  and list = c.list and key = c.key
     limit 1) i
-  left join lateral (select * from items where ref = c.ref and list = 'attendees' and key = i.attendee_id::text
-    and payload is not null and i.list <> 'attendees' limit 1) a on true`;
+  left join lateral (select * from items where pigeonhole_number = c.pigeonhole_number and list = 'attendees'
+    and key = i.attendee_id::text and payload is not null and i.list <> 'attendees' limit 1) a on true`;
 
 /** An unsettled change of an item blocks its later changes. */
-export const blockedByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
-  and d.key = c.key and d.state in ('waiting', 'sending', 'retry'))`;
+export const blockedByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.pigeonhole_number')}
+  and d.list = c.list and d.key = c.key and d.state in ('waiting', 'sending', 'retry'))`;
 
 export interface LaneRange {
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly lists: readonly string[];
   /** Exclusive lower bound; `newest` is the inclusive upper bound. */
   readonly after: number;
@@ -161,11 +163,20 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
     `select ${candidateColumns}, ${withoutDelivery},
        case when c.previous_sequence is null then false else ${blockedByOpen} end as blocked
      from changes c ${candidateJoins}
-     where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
+     where c.pigeonhole_number = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null and not i.expired
          and ($7::timestamptz is null or c.found_at >= $7)))
      order by c.sequence limit $8`,
-    [range.sinkId, range.ref, range.after, until, range.lists, range.historyUntil, range.historySince, limit],
+    [
+      range.sinkId,
+      range.pigeonholeNumber,
+      range.after,
+      until,
+      range.lists,
+      range.historyUntil,
+      range.historySince,
+      limit,
+    ],
   );
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
@@ -174,14 +185,18 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
  * Converts rows to candidates. Judges anonymity from the current settings too, because the item's own row may not yet
  * reflect a recent change of these settings.
  */
-export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
+export async function toCandidates(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  rows: readonly CandidateRow[],
+): Promise<Candidate[]> {
   const interactions = rows.map(({ list, key, itemSessionId, itemOrigin }) => ({
     list,
     key,
     sessionId: itemSessionId,
     origin: itemOrigin,
   }));
-  const judge = await loadJudge(tx, ref, interactions);
+  const judge = await loadJudge(tx, pigeonholeNumber, interactions);
   return rows.map((row, index) => {
     const now = judgedLists.has(row.list) ? judge(interactions[index]!).visibility : row.itemVisibility;
     const named = row.foundVisibility === 'named' && now === 'named' && row.itemVisibility === 'named';

@@ -74,7 +74,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const { open, fresh, replayed, isEmpty } = await takeChanges(tx, lease, lane, request);
       const added = [...fresh.rows, ...replayed.rows];
       const blocked = added.filter((row) => row.blocked);
-      const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
+      const judged = await toCandidates(tx, lease.pigeonholeNumber, [...open, ...added.filter((row) => !row.blocked)]);
       if (judged.some((candidate) => isWithdrawn(candidate, terms))) await request.countRemovals(tx);
       const decisions = judged.map((candidate) => decideDelivery(candidate, terms));
       const sending = shownChanges(judged, decisions).toSorted(compareDeliveries);
@@ -129,7 +129,11 @@ async function takeChanges(tx: Queryable, lease: LaneLease, lane: LockedLane, re
   const [open, hasOpen, next] = await Promise.all([
     dueDeliveries(tx, lease, { order, onlyLatest, which: untriedFirst ? 'untried' : 'all', limit: size }),
     order === 'pigeonhole' && anyOpen(tx, lease),
-    newChanges(tx, { ...lane, ref: lease.ref, sinkId: lease.sinkId, lists, after: lane.watermark }, size),
+    newChanges(
+      tx,
+      { ...lane, pigeonholeNumber: lease.pigeonholeNumber, sinkId: lease.sinkId, lists, after: lane.watermark },
+      size,
+    ),
   ]);
   const room = hasOpen ? 0 : size - open.length;
   const fresh = room > 0 ? firstOf(next, room) : { rows: [], reached: lane.watermark };

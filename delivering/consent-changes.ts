@@ -70,7 +70,7 @@ export async function releaseEngagement(
   await refreshItems(tx, lane, accepts, checked, engagementList);
 }
 
-type LaneName = { readonly sinkId: number; readonly ref: number };
+type LaneName = { readonly sinkId: number; readonly pigeonholeNumber: number };
 
 /** @param withheldList only items of this list that were withheld and may be sent now; null: see `refreshInteractions` */
 async function refreshItems(
@@ -81,7 +81,8 @@ async function refreshItems(
   withheldList: string | null,
 ): Promise<void> {
   const checked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
-  if (between !== null) for (const id of await changedBetween(tx, lane.ref, between)) checked.set(id, true);
+  if (between !== null)
+    for (const id of await changedBetween(tx, lane.pigeonholeNumber, between)) checked.set(id, true);
   // A statement handles only some of the people, because each may have many items.
   const rules = {
     accepts: [...accepts],
@@ -101,13 +102,13 @@ const peopleAtOnce = 200;
  */
 async function changedBetween(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   { after, until }: NonNullable<CheckedPeople['between']>,
 ): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
     `select distinct key from changes
-     where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3`,
-    [ref, after, until],
+     where pigeonhole_number = $1 and list = 'attendees' and sequence > $2 and sequence <= $3`,
+    [pigeonholeNumber, after, until],
   );
   return rows.map(({ key }) => key);
 }
@@ -122,17 +123,19 @@ const countedForMs = 60 * 60_000;
  */
 export async function withdrawalsLeft(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   above: { readonly share: number; readonly items: number },
 ): Promise<number> {
   const [row] = await tx.query<{ sent: number; withdrawn: number }>(
     `select
        (select count(distinct (list, key))::int from deliveries
-        where sink_id = $1 and ref = $2 and list in ${listSet(listsOfPeople)} and identity) as sent,
-       (select count(*)::int from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
-        where d.sink_id = $1 and d.ref = $2 and d.list in ${listSet(listsOfPeople)} and d.identity = false and c.kind <> 'deleted'
+        where sink_id = $1 and pigeonhole_number = $2 and list in ${listSet(listsOfPeople)} and identity) as sent,
+       (select count(*)::int from deliveries d join changes c on c.pigeonhole_number = d.pigeonhole_number
+         and c.sequence = d.sequence
+        where d.sink_id = $1 and d.pigeonhole_number = $2 and d.list in ${listSet(listsOfPeople)}
+          and d.identity = false and c.kind <> 'deleted'
           and d.updated_at > now() - $3 * interval '1 millisecond') as withdrawn`,
-    [sinkId, ref, countedForMs],
+    [sinkId, pigeonholeNumber, countedForMs],
   );
   return Math.max(above.items, Math.floor(above.share * row!.sent)) - row!.withdrawn;
 }

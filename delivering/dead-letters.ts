@@ -38,7 +38,7 @@ export interface DeadLetterPosition {
   /** Time in the database's text form with microseconds, because a Date has only milliseconds. */
   readonly since: string;
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly sequence: number;
   readonly replay: number;
 }
@@ -58,9 +58,9 @@ export interface DeadLetterChoice {
 
 const chosen = `d.state = 'dead' and s.archived_at is null and ($1::text is null or s.name = $1)
   and ($2::text is null or d.reason = $2) and ($3::text is null or d.list = $3) and ($4::text is null or d.key = $4)
-  and (coalesce($5::text, $6::text) is null or d.ref in (select w.ref from pigeonholes w
+  and (coalesce($5::text, $6::text) is null or d.pigeonhole_number in (select w.pigeonhole_number from pigeonholes w
     where ($5::text is null or w.workspace = $5) and ($6::text is null or w.workspace || '/' || w.pigeonhole_id = $6)))
-  and ${isSent('d.sink_id, d.ref', '$7')}`;
+  and ${isSent('d.sink_id, d.pigeonhole_number', '$7')}`;
 
 function valuesOf(choice: DeadLetterChoice): (string | null)[] {
   const { sink, cause, list, key, workspace, pigeonhole, sentBy } = choice;
@@ -90,25 +90,28 @@ export async function deadLetters(
 ): Promise<(DeadLetter & { readonly position: DeadLetterPosition })[]> {
   const rows = await ledger.db.query<DeadLetter & Omit<DeadLetterPosition, 'since'> & { since_text: string }>(
     `select s.name as sink, d.reason as cause, p.workspace, p.pigeonhole_id as "pigeonholeId", d.list, d.key, d.revision,
-       d.attempts, d.updated_at as since, d.detail, to_char(d.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as since_text, d.sink_id as "sinkId", d.ref,
-       d.sequence, d.replay
-     from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.ref = d.ref where ${chosen}
+       d.attempts, d.updated_at as since, d.detail,
+       to_char(d.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as since_text, d.sink_id as "sinkId",
+       d.pigeonhole_number as "pigeonholeNumber", d.sequence, d.replay
+     from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.pigeonhole_number = d.pigeonhole_number
+       where ${chosen}
        and ($8::text is null
-         or (d.updated_at, d.sink_id, d.ref, d.sequence, d.replay) > ($8::timestamptz, $9::int4, $10::int4, $11::int8, $12::int4))
-     order by d.updated_at, d.sink_id, d.ref, d.sequence, d.replay limit $13`,
+         or (d.updated_at, d.sink_id, d.pigeonhole_number, d.sequence, d.replay) > ($8::timestamptz, $9::int4,
+           $10::int4, $11::int8, $12::int4))
+     order by d.updated_at, d.sink_id, d.pigeonhole_number, d.sequence, d.replay limit $13`,
     [
       ...valuesOf(choice),
       after?.since ?? null,
       after?.sinkId ?? null,
-      after?.ref ?? null,
+      after?.pigeonholeNumber ?? null,
       after?.sequence ?? null,
       after?.replay ?? null,
       limit,
     ],
   );
-  return rows.map(({ since_text: text, sinkId, ref, sequence, replay, ...row }) => ({
+  return rows.map(({ since_text: text, sinkId, pigeonholeNumber, sequence, replay, ...row }) => ({
     ...row,
-    position: { since: text, sinkId, ref, sequence, replay },
+    position: { since: text, sinkId, pigeonholeNumber, sequence, replay },
   }));
 }
 

@@ -60,7 +60,11 @@ export async function deliverLane(
 ): Promise<LaneResult> {
   const result: LaneResult = { delivered: 0, withheld: 0, notDelivered: 0, paused: false };
   const { sink } = settings;
-  const hold = await LaneHold.take(deps.ledger, { sinkId: sink.id, ref: work.ref, owner: deps.owner }, deps.clocks);
+  const hold = await LaneHold.take(
+    deps.ledger,
+    { sinkId: sink.id, pigeonholeNumber: work.pigeonholeNumber, owner: deps.owner },
+    deps.clocks,
+  );
   if (hold === undefined) return result;
   const { lease } = hold;
   try {
@@ -196,10 +200,10 @@ class LaneSender {
   }
 
   get #subjectsLane(): SubjectsLane {
-    const { sinkId, ref } = this.#lease;
+    const { sinkId, pigeonholeNumber } = this.#lease;
     const { name, sink, accepts } = this.settings.sink;
     const mapping = this.deps.config.sinks[name]!;
-    return { sinkId, ref, place: this.work, traits: sink.traits, accepts, mapping };
+    return { sinkId, pigeonholeNumber, place: this.work, traits: sink.traits, accepts, mapping };
   }
 
   /** Counts the removals still allowed: at most once per cycle, because this reads all delivered records of people. */

@@ -3,7 +3,7 @@ import { isApproved } from '../ledger/approvals.js';
 import { saveSinkHealth } from '../ledger/sinks.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pauseOfSink } from '../ledger/pauses.js';
-import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
 import { openBreaker } from './sink-breaker.js';
 import type { Collaborators, OpenSink } from '../cycles/collaborators.js';
@@ -38,12 +38,12 @@ export async function deliverToSink(
   if (pause !== undefined) {
     return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: pause.cause };
   }
-  const lanesByRef = await laneSettings(deps, sink);
+  const lanesByPigeonhole = await laneSettings(deps, sink);
   const until = performance.now() + cycleMs;
   if (sink.observing && !(await isApproved(deps.ledger, sink.id, sink.destination))) {
     const done = await observeLanes(
       deps,
-      lanesByRef,
+      lanesByPigeonhole,
       () => performance.now() < until && !deps.stopping.aborted && !signal.aborted,
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
@@ -56,14 +56,19 @@ export async function deliverToSink(
   const cycle = { ...idle };
   let paused = false;
   const { order } = sink.sink.traits;
-  const lanes = { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration: deps.configuration, order };
+  const lanes = {
+    sinkId: sink.id,
+    pigeonholeNumbers: [...lanesByPigeonhole.keys()],
+    configuration: deps.configuration,
+    order,
+  };
   const queue = (await laneWork(deps.ledger, lanes)).filter(isDue);
   let storeFull: StoreError | undefined;
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (performance.now() > until || paused || breaker.isOpen || deps.stopping.aborted || signal.aborted) return;
       if (storeFull !== undefined) return; // do not send changes whose outcomes cannot be stored
-      const settings = lanesByRef.get(lane.ref)!;
+      const settings = lanesByPigeonhole.get(lane.pigeonholeNumber)!;
       const done = await deliverLane(deps, settings, lane, { breaker, until, signal }).catch((error: unknown) => {
         if (error instanceof StoreError && error.kind === 'full') storeFull ??= error;
         return failedLane(deps, sink, lane, error);
@@ -104,19 +109,27 @@ function isDue({ dueInMs }: LaneWork): boolean {
   return dueInMs !== null && dueInMs <= 0;
 }
 
-/** Returns the sink's lanes by their pigeonhole's number in the ledger (`ref`). */
+/** Returns the sink's lanes by their pigeonhole's number in the ledger. */
 async function laneSettings(deps: Collaborators, sink: OpenSink): Promise<Map<number, LaneSettings>> {
   const selected = await selectedPigeonholes(deps.ledger, syncsTo(deps.config, sink.name));
-  const lanesByRef = new Map<number, LaneSettings>();
+  const lanesByPigeonhole = new Map<number, LaneSettings>();
   const syncs = syncsTo(deps.config, sink.name).map((name) => deps.config.syncs[name]!.deletions);
   const withdrawals = strictest(syncs).holdAbove;
   for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(deps.config, sink.name, selected)) {
     const known = selected.find((row) => row.workspace === workspace && row.pigeonholeId === pigeonholeId);
-    const ref = known?.ref ?? (await refOf(deps.ledger, workspace, pigeonholeId));
-    lanesByRef.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys), withdrawals });
-    if (pigeonholeId === 0) await releaseSelected(deps.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
+    const pigeonholeNumber =
+      known?.pigeonholeNumber ?? (await pigeonholeNumberOf(deps.ledger, workspace, pigeonholeId));
+    lanesByPigeonhole.set(pigeonholeNumber, {
+      sink,
+      place: { workspace, pigeonholeId },
+      lists,
+      selected: new Set(keys),
+      withdrawals,
+    });
+    if (pigeonholeId === 0)
+      await releaseSelected(deps.ledger, { sinkId: sink.id, workspaceNumber: pigeonholeNumber, selected: keys });
   }
-  return lanesByRef;
+  return lanesByPigeonhole;
 }
 
 /** Returns the error's name and kind for a log line. Never its message, which may contain personal data. */

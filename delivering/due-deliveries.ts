@@ -24,7 +24,7 @@ export async function dueDeliveries(
   { order, onlyLatest, which, limit }: DueRequest,
 ): Promise<CandidateRow[]> {
   if (limit <= 0) return [];
-  const lane = [lease.sinkId, lease.ref, limit];
+  const lane = [lease.sinkId, lease.pigeonholeNumber, limit];
   if (order === 'item') return await tx.query<CandidateRow>(openItems[which], [...lane, onlyLatest]);
   const rows = await tx.query<CandidateRow & { later: boolean }>(firstOpen, lane);
   const stop = rows.findIndex(({ later }) => later);
@@ -33,12 +33,14 @@ export async function dueDeliveries(
 
 /** The columns of an open delivery `d`. */
 const openColumns = `${candidateColumns}, d.identity as "sentWithIdentity", d.attempts,
-  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at
+  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1
+  and l.pigeonhole_number = $2) > d.updated_at
     as "othersPassedSince",
   coalesce(d.redriven, false) as redriven, false as blocked, d.replay, r.id as "replayId"`;
 
 /** Joins the change, the item and the replay of a delivery `d`. */
-export const openJoins = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c
+export const openJoins = `cross join lateral (select * from changes where pigeonhole_number = d.pigeonhole_number
+  and sequence = d.sequence limit 1) c
   ${candidateJoins}
   left join lateral (select id from replays where number = d.replay limit 1) r on true`;
 
@@ -69,7 +71,7 @@ function itemsOpen(which: string, alsoBlocks: string, firstOrder: string): strin
     from deliveries d ${openJoins}
     where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
       and ${which}
-      and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.ref')}
+      and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.pigeonhole_number')}
         and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoBlocks}
           or e.sequence = d.sequence or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
@@ -81,7 +83,7 @@ export async function anyOpen(tx: Queryable, lease: LaneLease): Promise<boolean>
   const [row] = await tx.query<{ open: boolean }>(
     `select exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry'))
        or exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state = 'sending') as open`,
-    [lease.sinkId, lease.ref],
+    [lease.sinkId, lease.pigeonholeNumber],
   );
   return row!.open;
 }

@@ -6,7 +6,7 @@ const lane = (more: Partial<ErasingLane>): ErasingLane => ({
   sink: 'crm',
   type: 'hubspot',
   archived: false,
-  ref: 1,
+  pigeonholeNumber: 1,
   workspace: 'acme',
   pigeonholeId: 101,
   items: 4,

@@ -93,8 +93,8 @@ async function eraseFromLane(
 ): Promise<Receipt> {
   const sink = deps.sinks.get(lane.sink)!;
   const waiting: Receipt = { ...verdict, outcome: 'waiting', detail: 'lane is in use', todo: null };
-  const { sinkId, ref } = lane;
-  const hold = await LaneHold.take(deps.ledger, { sinkId, ref, owner: deps.owner }, deps.clocks);
+  const { sinkId, pigeonholeNumber } = lane;
+  const hold = await LaneHold.take(deps.ledger, { sinkId, pigeonholeNumber, owner: deps.owner }, deps.clocks);
   if (hold === undefined) return waiting;
   const { lease } = hold;
   try {
@@ -195,8 +195,8 @@ async function eraseFromSinks(deps: Collaborators, { number }: Erasure, signal: 
     else {
       const settled = keepsFiles ? await eraseFromLane(deps, lane, verdict, signal) : verdict;
       if (settled.outcome !== 'waiting') {
-        const { sinkId, ref } = lane;
-        await settleErasingLane(deps.ledger.db, { sinkId, ref, erasure: number });
+        const { sinkId, pigeonholeNumber } = lane;
+        await settleErasingLane(deps.ledger.db, { sinkId, pigeonholeNumber, erasure: number });
       }
       // The receipt is stored immediately, so that a repeat skips files from which the person is already erased.
       await keepReceipts(deps.ledger.db, number, [settled]);

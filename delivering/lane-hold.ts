@@ -33,7 +33,7 @@ export class LaneHold {
   /** @returns undefined while another attempt holds the lane */
   static async take(
     ledger: Ledger,
-    lane: { readonly sinkId: number; readonly ref: number; readonly owner: string },
+    lane: { readonly sinkId: number; readonly pigeonholeNumber: number; readonly owner: string },
     clocks: Clocks = systemClocks,
   ): Promise<LaneHold | undefined> {
     const takenAt = new Stopwatch(clocks);
@@ -72,7 +72,10 @@ export class LaneHold {
   }
 
   #lost(): LedgerError {
-    const { sinkId, ref } = this.lease;
-    return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} is no longer held`);
+    const { sinkId, pigeonholeNumber } = this.lease;
+    return new LedgerError(
+      'stale',
+      `the lane of sink ${sinkId} in pigeonhole row ${pigeonholeNumber} is no longer held`,
+    );
   }
 }

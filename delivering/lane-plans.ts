@@ -65,15 +65,17 @@ export function sentByValue(config: Pick<Config, 'syncs'> | undefined): string |
 /**
  * SQL condition: the configuration still sends to a lane. A lane stays after its pigeonhole leaves the configuration,
  * but nobody delivers its changes. `isSentTo` (operations/ledger-status.ts) is the same rule without SQL.
- * @param lane expressions of the sink's id and the pigeonhole's number, such as `d.sink_id, d.ref`
+ * @param lane expressions of the sink's id and the pigeonhole's number, such as `d.sink_id, d.pigeonhole_number`
  * @param syncs placeholder of `sentByValue`
  */
 export function isSent(lane: string, syncs: string): string {
   return `(${syncs}::text is null or (${lane}) in (
-    select k.id, p.ref from json_to_recordset(${readableJson(`${syncs}::text::json`)}) as y (sync text, workspace text, sink text)
+    select k.id, p.pigeonhole_number from json_to_recordset(${readableJson(`${syncs}::text::json`)}) as y (sync text,
+      workspace text, sink text)
       join sinks k on k.name = y.sink join pigeonholes p on p.workspace = y.workspace
     where p.pigeonhole_id = 0
-      or exists (select 1 from selections n where n.ref = p.ref and n.sync = y.sync and n.archived_at is null)))`;
+      or exists (select 1 from selections n where n.pigeonhole_number = p.pigeonhole_number and n.sync = y.sync
+        and n.archived_at is null)))`;
 }
 
 /** A lane in the ledger; its sink may no longer be configured. */
@@ -81,7 +83,7 @@ export interface KnownLane {
   readonly sink: string;
   readonly sinkId: number;
   readonly isArchived: boolean;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly watermark: number;
@@ -93,10 +95,11 @@ export interface KnownLane {
 /** Returns every lane of these sinks, including lanes of archived sinks. */
 export async function knownLanes(ledger: Ledger, sinks: readonly string[]): Promise<KnownLane[]> {
   const rows = await ledger.db.query<Omit<KnownLane, 'lists'> & { lists: string }>(
-    `select k.name as sink, k.id as "sinkId", k.archived_at is not null as "isArchived", l.ref, p.workspace,
+    `select k.name as sink, k.id as "sinkId", k.archived_at is not null as "isArchived",
+       l.pigeonhole_number as "pigeonholeNumber", p.workspace,
        p.pigeonhole_id as "pigeonholeId", l.watermark, l.configuration, l.lists
-     from lanes l join sinks k on k.id = l.sink_id join pigeonholes p on p.ref = l.ref
-     where k.name = any($1::text[]) order by k.name, p.ref`,
+     from lanes l join sinks k on k.id = l.sink_id join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+     where k.name = any($1::text[]) order by k.name, p.pigeonhole_number`,
     [sinks],
   );
   return rows.map((row) => ({ ...row, lists: row.lists.split(' ').filter(Boolean) }));
@@ -105,12 +108,12 @@ export async function knownLanes(ledger: Ledger, sinks: readonly string[]): Prom
 /** Counts the changes of these lists after a watermark, by list. */
 export async function countChangesBehind(
   ledger: Ledger,
-  lane: { ref: number; watermark: number; lists: readonly string[] },
+  lane: { pigeonholeNumber: number; watermark: number; lists: readonly string[] },
 ): Promise<{ list: string; changes: number }[]> {
   return await ledger.db.query<{ list: string; changes: number }>(
     `select list, count(*)::int as changes from changes
-     where ref = $1 and sequence > $2 and list = any($3::text[]) group by list order by list`,
-    [lane.ref, lane.watermark, lane.lists],
+     where pigeonhole_number = $1 and sequence > $2 and list = any($3::text[]) group by list order by list`,
+    [lane.pigeonholeNumber, lane.watermark, lane.lists],
   );
 }
 
@@ -123,17 +126,18 @@ const maxSearched = 5000;
  */
 export async function mayStillSend(ledger: Ledger, sink: string, list: string, undecided: number): Promise<boolean> {
   const [row] = await ledger.db.query<{ may: boolean }>(
-    `with own as (select l.sink_id, l.ref, l.lists, l.watermark, p.next_sequence
-       from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref
+    `with own as (select l.sink_id, l.pigeonhole_number, l.lists, l.watermark, p.next_sequence
+       from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
        where k.name = $1 and k.archived_at is null)
      select exists (select 1 from own l cross join lateral (select 1 from deliveries o
-         where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry') and o.list = $2 limit 1) w)
+         where ${byOrder('o', 'l.sink_id', 'l.pigeonhole_number')} and o.state in ('waiting', 'retry') and o.list = $2
+           limit 1) w)
        or (select count(*) from own l cross join lateral (
-         (select 1 from changes c where l.next_sequence - 1 > l.watermark and c.ref = l.ref and c.list = $2
-           and c.sequence > l.watermark and c.sequence <= l.watermark + ${maxSearched}
+         (select 1 from changes c where l.next_sequence - 1 > l.watermark and c.pigeonhole_number = l.pigeonhole_number
+           and c.list = $2 and c.sequence > l.watermark and c.sequence <= l.watermark + ${maxSearched}
            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) limit $3::int + 1)
          union all
-         (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending'
+         (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.pigeonhole_number')} and o.state = 'sending'
            and o.list = $2 limit $3::int + 1)) w) > $3::int as may`,
     [sink, list, undecided],
   );
@@ -145,16 +149,16 @@ export async function countWithheld(
   ledger: Ledger,
   {
     sinkId,
-    ref,
+    pigeonholeNumber,
     lists,
     keys,
-  }: { sinkId: number; ref: number; lists: readonly string[]; keys: readonly string[] | null },
+  }: { sinkId: number; pigeonholeNumber: number; lists: readonly string[]; keys: readonly string[] | null },
 ): Promise<{ list: string; reason: string; changes: number }[]> {
   return await ledger.db.query<{ list: string; reason: string; changes: number }>(
     `select list, reason, count(*)::int as changes from deliveries
-     where sink_id = $1 and ref = $2 and list = any($3::text[]) and state = 'withheld' and replay = 0
+     where sink_id = $1 and pigeonhole_number = $2 and list = any($3::text[]) and state = 'withheld' and replay = 0
        and ($4::text[] is null or key = any($4::text[]))
      group by list, reason order by list, reason`,
-    [sinkId, ref, lists, keys],
+    [sinkId, pigeonholeNumber, lists, keys],
   );
 }

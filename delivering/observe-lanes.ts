@@ -17,17 +17,21 @@ const sliceSize = 500;
  */
 export async function observeLanes(
   deps: Collaborators,
-  lanesByRef: ReadonlyMap<number, LaneSettings>,
+  lanesByPigeonhole: ReadonlyMap<number, LaneSettings>,
   mayContinue: () => boolean,
 ): Promise<boolean> {
-  const [first] = lanesByRef.values();
+  const [first] = lanesByPigeonhole.values();
   if (first === undefined) return true;
   const { ledger, configuration } = deps;
-  const refs = [...lanesByRef.keys()];
-  for (const ref of await unobservedLanes(ledger, { sinkId: first.sink.id, refs, configuration })) {
+  const pigeonholeNumbers = [...lanesByPigeonhole.keys()];
+  for (const pigeonholeNumber of await unobservedLanes(ledger, {
+    sinkId: first.sink.id,
+    pigeonholeNumbers,
+    configuration,
+  })) {
     for (let more = true; more;) {
       if (!mayContinue()) return false;
-      more = await observeLane(deps, lanesByRef.get(ref)!, ref);
+      more = await observeLane(deps, lanesByPigeonhole.get(pigeonholeNumber)!, pigeonholeNumber);
     }
   }
   return true;
@@ -47,33 +51,38 @@ interface LaneRow extends Omit<LockedLane, 'replaying'> {
 async function observeLane(
   { ledger, config, configuration }: Pick<Collaborators, 'ledger' | 'config' | 'configuration'>,
   { sink, place, lists, selected }: LaneSettings,
-  ref: number,
+  pigeonholeNumber: number,
 ): Promise<boolean> {
   const sinkId = sink.id;
   return await ledger.db.transaction(async (tx) => {
-    await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
+    await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, pigeonholeNumber)]);
     const [lane] = await tx.query<LaneRow>(
       `select l.watermark, l.observed, l.observed_configuration as configuration, l.history_until as "historyUntil",
          l.history_since as "historySince", p.next_sequence - 1 as newest
-       from lanes l join pigeonholes p on p.ref = l.ref where l.sink_id = $1 and l.ref = $2 for update of l`,
-      [sinkId, ref],
+       from lanes l join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number where l.sink_id = $1
+         and l.pigeonhole_number = $2 for update of l`,
+      [sinkId, pigeonholeNumber],
     );
     const { watermark, newest, observed, configuration: observedConfiguration, ...history } = lane!;
     const continues = observed !== null && observedConfiguration === configuration;
-    if (!continues) await restartObservation(tx, { sinkId, ref });
+    if (!continues) await restartObservation(tx, { sinkId, pigeonholeNumber });
     const after = continues ? Math.max(observed, watermark) : watermark;
-    const { rows, reached } = await newChanges(tx, { sinkId, ref, lists, after, newest, ...history }, sliceSize);
-    const candidates = await toCandidates(tx, ref, rows);
+    const { rows, reached } = await newChanges(
+      tx,
+      { sinkId, pigeonholeNumber, lists, after, newest, ...history },
+      sliceSize,
+    );
+    const candidates = await toCandidates(tx, pigeonholeNumber, rows);
     const { accepts, onConsentWithdrawn } = sink;
     const mapping = config.sinks[sink.name]!;
     const foreseen = await wouldSend(
       tx,
-      { sinkId, ref, place, sink: sink.sink, lists, accepts, selected, onConsentWithdrawn, mapping },
+      { sinkId, pigeonholeNumber, place, sink: sink.sink, lists, accepts, selected, onConsentWithdrawn, mapping },
       candidates,
     );
     const counts = countBy(foreseen.map((each, index) => outcomeOf(candidates[index]!, each)));
-    await addObserved(tx, { sinkId, ref }, counts);
-    await noteObserved(tx, { sinkId, ref }, { reached, configuration });
+    await addObserved(tx, { sinkId, pigeonholeNumber }, counts);
+    await noteObserved(tx, { sinkId, pigeonholeNumber }, { reached, configuration });
     return reached < newest;
   });
 }
@@ -108,14 +117,19 @@ function countBy(all: readonly Counted[]): ObservedCount[] {
 /** Returns the pigeonholes with changes that the sink has not observed under this configuration. */
 async function unobservedLanes(
   ledger: Ledger,
-  { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },
+  {
+    sinkId,
+    pigeonholeNumbers,
+    configuration,
+  }: { sinkId: number; pigeonholeNumbers: readonly number[]; configuration: number },
 ): Promise<number[]> {
-  const rows = await ledger.db.query<{ ref: number }>(
-    `select p.ref from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
-     where p.ref = any($2::int4[]) and (l.observed is null or l.observed_configuration is distinct from $3
+  const rows = await ledger.db.query<{ pigeonholeNumber: number }>(
+    `select p.pigeonhole_number as "pigeonholeNumber" from pigeonholes p
+       left join lanes l on l.pigeonhole_number = p.pigeonhole_number and l.sink_id = $1
+     where p.pigeonhole_number = any($2::int4[]) and (l.observed is null or l.observed_configuration is distinct from $3
        or p.next_sequence - 1 > greatest(l.observed, l.watermark))
-     order by p.ref`,
-    [sinkId, refs, configuration],
+     order by p.pigeonhole_number`,
+    [sinkId, pigeonholeNumbers, configuration],
   );
-  return rows.map(({ ref }) => ref);
+  return rows.map(({ pigeonholeNumber }) => pigeonholeNumber);
 }

@@ -31,20 +31,22 @@ const maxRows = 50_000;
 async function fill(db: Database): Promise<void> {
   await db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 101)`);
   await db.script(`
-    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
-        attendee_id, seen_at, last_sequence)
+    insert into items (pigeonhole_number, list, key, stream_id, session_id, revision, content_hash, payload, rules,
+      visibility, attendee_id, seen_at, last_sequence)
       select 1, 'poll-mcq-votes', n::text, 1, 1, 1, '\\x00', json_build_object('id', n, 'question', json_build_object('id', 7)),
         '', 'named', (n - 1) / ${options}, now(), n
       from generate_series(1, ${people * options}) n;
-    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
-        attendee_id, seen_at, last_sequence)
+    insert into items (pigeonhole_number, list, key, stream_id, session_id, revision, content_hash, payload, rules,
+      visibility, attendee_id, seen_at, last_sequence)
       select 1, 'votes', n::text, 1, 1, 1, '\\x00', '{}', '', 'named', n % ${changes / options}, now(), 0
       from generate_series(1, ${(others * changes) / options}) n;
-    insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, consent, seen_at, last_sequence)
+    insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, consent,
+      seen_at, last_sequence)
       select 1, 'attendees', n::text, 1, 1, '\\x00', '{}', '', 'obtained', now(), 0 from generate_series(0, ${people - 1}) n;
-    insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+    insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, seen_at,
+      last_sequence)
       values (1, 'sessions', '1', 1, 1, '\\x00', '{"id": 1, "anonymousResponses": false}', '', now(), 0);
-    insert into changes (ref, sequence, id, list, key, revision, kind, session_id, visibility, found_at)
+    insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, session_id, visibility, found_at)
       select 1, n, gen_random_uuid(), 'poll-mcq-votes', n::text, 1, 'created', 1, 'named', now()
       from generate_series(1, ${people * options}) n`);
 }
@@ -57,13 +59,13 @@ describe.each(kinds)('the answers of a person to one question, on %s', (kind) =>
     await fill(db);
     const lane: SubjectsLane = {
       sinkId: 1,
-      ref: 1,
+      pigeonholeNumber: 1,
       place: { workspace: 'acme', pigeonholeId: 101 },
       traits: { siblingLists: new Set(['poll-mcq-votes']) } as unknown as SubjectsLane['traits'],
       accepts: new Set(['obtained']),
       mapping: { type: 'xapi', settings: {} },
     };
-    const range = { sinkId: 1, ref: 1, lists: ['poll-mcq-votes'], after: 0, newest: 1e6 };
+    const range = { sinkId: 1, pigeonholeNumber: 1, lists: ['poll-mcq-votes'], after: 0, newest: 1e6 };
     const read = async (): Promise<Weighed[]> => {
       const weighed: Weighed[] = [];
       await weighedDatabase(db, (each) => weighed.push(each)).transaction(async (tx) => {
@@ -94,7 +96,7 @@ describe.each(kinds)('the objects of a sink, on %s', (kind) => {
     ]);
     await db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 1), ('acme', 2), ('acme', 3)`);
     await db.query(
-      `insert into sink_objects (sink_id, ref, list, key, object)
+      `insert into sink_objects (sink_id, pigeonhole_number, list, key, object)
        select 1 + g % 2, 1 + g % 3, 'attendees', g::text, json_build_object('id', g) from generate_series(1, 9000) g`,
     );
     const ids = new Set<unknown>();
@@ -110,7 +112,7 @@ describe.each(kinds)('the objects of a sink, on %s', (kind) => {
 describe('the plan of changes whose identity is visible or hidden', () => {
   const mapping = { type: 'slack', settings: { messages: [{ from: 'votes', text: new Expression('item.content') }] } };
   const place = { workspace: 'acme', pigeonholeId: 101 };
-  const lane = { sinkId: 1, ref: 1, place, accepts: new Set<Consent>(), mapping };
+  const lane = { sinkId: 1, pigeonholeNumber: 1, place, accepts: new Set<Consent>(), mapping };
   const traits = { needsContext: false } as SubjectsLane['traits'];
   const shown = [true, false].map((identity) => ({ list: 'votes', foundAt: new Date(0), identity }) as ShownChange);
   const plan = async (planned: Planned) =>

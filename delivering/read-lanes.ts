@@ -58,31 +58,37 @@ export async function unsettledLanes(ledger: Ledger, backlogs: Backlogs): Promis
     BehindLane & { readonly openSince: Date | null; readonly isFilling: boolean; readonly progressAt: Date | null };
   const rows = await ledger.db.query<Row>(
     `with open as materialized (
-       select sink_id, ref, sum(changes)::int as n from delivery_counts
-       where state in ('waiting', 'sending', 'retry') and changes > 0 group by sink_id, ref),
+       select sink_id, pigeonhole_number, sum(changes)::int as n from delivery_counts
+       where state in ('waiting', 'sending', 'retry') and changes > 0 group by sink_id, pigeonhole_number),
      progress as materialized (
        select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
-     select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
+     select l.sink_id as "sinkId", l.pigeonhole_number as "pigeonholeNumber", k.name as sink, p.workspace,
+       p.pigeonhole_id as "pigeonholeId", l.watermark,
        p.next_sequence - 1 as newest, l.lists, coalesce(o.n, 0) as open, l.delivered, l.delivered_at as "deliveredAt",
        case when o.n > 0 then (select c.found_at from changes c
-         where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}) end as "openSince",
+         where c.pigeonhole_number = l.pigeonhole_number
+           and c.sequence = ${oldestOpen('l.sink_id', 'l.pigeonhole_number')}) end as "openSince",
        l.filling_at is not null as "isFilling", progress.at as "progressAt", l.failure,
        l.failing_since as "failingSince", l.retry_at as "retryAt"
-     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
-       join progress on progress.sink_id = l.sink_id left join open o on o.sink_id = l.sink_id and o.ref = l.ref
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null
+       join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+       join progress on progress.sink_id = l.sink_id left join open o on o.sink_id = l.sink_id
+         and o.pigeonhole_number = l.pigeonhole_number
      where p.next_sequence - 1 > l.watermark or o.n > 0 or l.failure is not null or l.failing_since is not null
      order by k.name, p.workspace, p.pigeonhole_id`,
   );
   const found = await backlogs.of(ledger, rows);
-  return rows.map(({ sinkId: _, ref: __, lists: ___, openSince, isFilling, progressAt, ...lane }, index) => {
-    const { behind, byList: behindByList, since } = found[index]!;
-    const undeliveredSince = earliest(openSince, since);
-    const waitsSince =
-      undeliveredSince === null || !isFilling
-        ? undeliveredSince
-        : latest(undeliveredSince, lane.failingSince ?? progressAt);
-    return { ...lane, behind, behindByList, undeliveredSince, waitsSince, waitsFor: null };
-  });
+  return rows.map(
+    ({ sinkId: _, pigeonholeNumber: __, lists: ___, openSince, isFilling, progressAt, ...lane }, index) => {
+      const { behind, byList: behindByList, since } = found[index]!;
+      const undeliveredSince = earliest(openSince, since);
+      const waitsSince =
+        undeliveredSince === null || !isFilling
+          ? undeliveredSince
+          : latest(undeliveredSince, lane.failingSince ?? progressAt);
+      return { ...lane, behind, behindByList, undeliveredSince, waitsSince, waitsFor: null };
+    },
+  );
 }
 
 function earliest(one: Date | null, other: Date | null): Date | null {
@@ -100,8 +106,9 @@ export async function readWaitsFor(
 ): Promise<(string | null)[]> {
   if (lanes.length === 0) return [];
   const rows = await ledger.db.query<{ detail: string | null }>(
-    `select (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = k.id and d.ref = p.ref
-        and d.sequence = ${oldestOpen('k.id', 'p.ref')} order by d.replay limit 1) as detail
+    `select (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = k.id
+       and d.pigeonhole_number = p.pigeonhole_number
+        and d.sequence = ${oldestOpen('k.id', 'p.pigeonhole_number')} order by d.replay limit 1) as detail
      from unnest($1::text[], $2::text[], $3::int8[]) with ordinality as n (sink, workspace, pigeonhole_id, n)
        join sinks k on k.name = n.sink
        join pigeonholes p on p.workspace = n.workspace and p.pigeonhole_id = n.pigeonhole_id
@@ -146,24 +153,29 @@ export async function laneStates(
     `with progress as materialized (
        select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
      select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
-       p.next_sequence - 1 as newest, ${behindCount} as behind, ${openCount('l.sink_id', 'l.ref')} as open, l.delivered,
-       l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
+       p.next_sequence - 1 as newest, ${behindCount} as behind, ${openCount('l.sink_id', 'l.pigeonhole_number')}
+       as open, l.delivered, l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
        case when oldest.found_at is null or l.filling_at is null then oldest.found_at
          else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
-       (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
-          and d.sequence = ${oldestOpen('l.sink_id', 'l.ref')} order by d.replay limit 1) as "waitsFor",
+       (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = l.sink_id
+         and d.pigeonhole_number = l.pigeonhole_number
+          and d.sequence = ${oldestOpen('l.sink_id', 'l.pigeonhole_number')} order by d.replay limit 1) as "waitsFor",
        l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
-     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null
+       join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
        join progress on progress.sink_id = l.sink_id
        cross join lateral (select least(
-         (select c.found_at from changes c where c.ref = l.ref and c.sequence > l.watermark
+         (select c.found_at from changes c where c.pigeonhole_number = l.pigeonhole_number and c.sequence > l.watermark
             and c.sequence <= l.watermark + ${maxChangesSearched}
             and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) order by c.sequence limit 1),
-         (select c.found_at from changes c where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}),
-         (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${maxChangesSearched} + 1)
+         (select c.found_at from changes c where c.pigeonhole_number = l.pigeonhole_number
+           and c.sequence = ${oldestOpen('l.sink_id', 'l.pigeonhole_number')}),
+         (select c.found_at from changes c where c.pigeonhole_number = l.pigeonhole_number
+           and c.sequence = l.watermark + ${maxChangesSearched} + 1)
        ) as found_at) oldest
      where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
-       and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8)) and ${isSent('l.sink_id, l.ref', '$6')}
+       and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
+         and ${isSent('l.sink_id, l.pigeonhole_number', '$6')}
      order by k.name, p.workspace, p.pigeonhole_id limit $5::int8`,
     [sink, workspace, after?.workspace ?? null, after?.pigeonholeId ?? null, limit, sentByValue(sentBy)],
   );
@@ -202,9 +214,10 @@ export async function outcomeCounts(
 ): Promise<OutcomeCount[]> {
   const kept = await ledger.db.query<OutcomeCount>(
     `select c.list, c.state, nullif(c.reason, '') as reason, sum(c.changes)::int as changes
-     from sinks s join delivery_counts c on c.sink_id = s.id join pigeonholes p on p.ref = c.ref
+     from sinks s join delivery_counts c on c.sink_id = s.id
+       join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
      where s.name = $1 and c.state not in ('delivered', 'superseded') and c.changes > 0
-       and ($2::text is null or p.workspace = $2) and ${isSent('s.id, c.ref', '$3')}
+       and ($2::text is null or p.workspace = $2) and ${isSent('s.id, c.pigeonhole_number', '$3')}
      group by 1, 2, 3`,
     [sink, workspace, sentByValue(sentBy)],
   );
@@ -244,7 +257,7 @@ export async function deliveryStates(
   ledger: Ledger,
   query: {
     readonly sink: string;
-    readonly ref: number;
+    readonly pigeonholeNumber: number;
     readonly state: string | null;
     readonly list: string | null;
     readonly before: { readonly sequence: number; readonly replay: number } | null;
@@ -255,12 +268,12 @@ export async function deliveryStates(
     `select d.sequence, d.replay, d.list, d.key, d.revision, d.state, d.reason, d.detail, d.attempts, d.identity,
        d.due_at as "dueAt", d.updated_at as "updatedAt"
      from deliveries d join sinks s on s.id = d.sink_id and s.name = $1
-     where d.ref = $2 and ($3::text is null or d.state = $3) and ($4::text is null or d.list = $4)
+     where d.pigeonhole_number = $2 and ($3::text is null or d.state = $3) and ($4::text is null or d.list = $4)
        and ($5::int8 is null or (d.sequence, d.replay) < ($5, $6::int4))
      order by d.sequence desc, d.replay desc limit $7`,
     [
       query.sink,
-      query.ref,
+      query.pigeonholeNumber,
       query.state,
       query.list,
       query.before?.sequence ?? null,
@@ -271,22 +284,24 @@ export async function deliveryStates(
 }
 
 /**
- * Returns true if at most `few` deliveries are unsettled on a lane, or, if `ref` is null, on all lanes of a sink.
- * Changes after the watermark do not count: they get their deliveries within a cycle.
+ * Returns true if at most `few` deliveries are unsettled on a lane, or, if `pigeonholeNumber` is null, on all lanes of
+ * a sink. Changes after the watermark do not count: they get their deliveries within a cycle.
  */
 export async function hasFewOpen(
   ledger: Ledger,
-  { sinkId, ref }: { readonly sinkId: number; readonly ref: number | null },
+  { sinkId, pigeonholeNumber }: { readonly sinkId: number; readonly pigeonholeNumber: number | null },
   few: number,
 ): Promise<boolean> {
   if (few < 0) return false;
   const rows = await ledger.db.query(
     `select 1 from lanes l cross join lateral (
-       (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry') limit $3)
+       (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.pigeonhole_number')}
+         and d.state in ('waiting', 'retry') limit $3)
        union all
-       (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending' limit $3)) open
-     where l.sink_id = $1 and ($2::int4 is null or l.ref = $2) limit $3`,
-    [sinkId, ref, few + 1],
+       (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.pigeonhole_number')} and d.state = 'sending'
+         limit $3)) open
+     where l.sink_id = $1 and ($2::int4 is null or l.pigeonhole_number = $2) limit $3`,
+    [sinkId, pigeonholeNumber, few + 1],
   );
   return rows.length <= few;
 }
@@ -306,16 +321,20 @@ export interface HeldItems {
  */
 export async function countHeldItems(
   ledger: Ledger,
-  { sinkId, ref, lists }: { readonly sinkId: number; readonly ref: number; readonly lists: readonly string[] },
+  {
+    sinkId,
+    pigeonholeNumber,
+    lists,
+  }: { readonly sinkId: number; readonly pigeonholeNumber: number; readonly lists: readonly string[] },
 ): Promise<HeldItems[]> {
   if (lists.length === 0) return [];
   return await ledger.db.query<HeldItems>(
     `with sent as (select distinct list, key from deliveries
-       where sink_id = $1 and ref = $2 and list = any($3::text[]) and state = 'delivered'
+       where sink_id = $1 and pigeonhole_number = $2 and list = any($3::text[]) and state = 'delivered'
          and (list <> 'attendees' or identity))
      select i.list, case when i.list = 'attendees' then i.consent end as consent, count(*)::int as items
-     from sent s join items i on i.ref = $2 and i.list = s.list and i.key = s.key
+     from sent s join items i on i.pigeonhole_number = $2 and i.list = s.list and i.key = s.key
      where i.payload is not null group by 1, 2 order by 1, 2`,
-    [sinkId, ref, lists],
+    [sinkId, pigeonholeNumber, lists],
   );
 }

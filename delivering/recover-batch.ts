@@ -129,9 +129,9 @@ async function inFlight(ledger: Ledger, lease: LaneLease, limit: number): Promis
      from deliveries d ${openJoins}
      where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
      order by d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, limit],
+    [lease.sinkId, lease.pigeonholeNumber, limit],
   );
-  const judged = await toCandidates(ledger.db, lease.ref, rows);
+  const judged = await toCandidates(ledger.db, lease.pigeonholeNumber, rows);
   return judged.map((candidate) => ({ ...candidate, identity: candidate.sentWithIdentity === true }));
 }
 

@@ -18,7 +18,7 @@ import type { SinkMapping } from './missing-values.js';
 export interface SubjectsLane {
   /** 0 for a sink that is not in the ledger. */
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly place: PigeonholeName;
   readonly traits: Sink['traits'];
   readonly accepts: DecidingSink['accepts'];
@@ -48,9 +48,9 @@ const neverSent = `not exists (
     select c.previous_sequence
     union all
     select e.previous_sequence from earlier r cross join lateral (
-      select previous_sequence from changes where ref = $2 and sequence = r.sequence limit 1) e)
+      select previous_sequence from changes where pigeonhole_number = $2 and sequence = r.sequence limit 1) e)
   select 1 from earlier r where r.sequence is not null and (select bool_and(state in ('withheld', 'superseded'))
-    from deliveries where sink_id = $1 and ref = $2 and sequence = r.sequence) is not true)`;
+    from deliveries where sink_id = $1 and pigeonhole_number = $2 and sequence = r.sequence) is not true)`;
 
 type RelatedRow = Record<'previous' | 'attendee' | 'session' | 'pigeonhole' | 'object', string | null> & {
   readonly n: number;
@@ -63,7 +63,7 @@ type RelatedRow = Record<'previous' | 'attendee' | 'session' | 'pigeonhole' | 'o
  */
 export async function readRelatedItems(
   tx: Queryable,
-  { sinkId, ref, traits }: SubjectsLane,
+  { sinkId, pigeonholeNumber, traits }: SubjectsLane,
   changes: readonly ShownChange[],
 ): Promise<RelatedItems[]> {
   if (changes.length === 0) return [];
@@ -73,23 +73,26 @@ export async function readRelatedItems(
        case when n.list = 'sessions' then i.payload else s.payload end as session,
        w.payload as pigeonhole, o.object, case when $6 and c.kind = 'deleted' then ${neverSent} else false end as "neverSent"
      from unnest($3::int8[], $4::text[], $5::text[]) with ordinality as n (sequence, list, key, n)
-       cross join lateral (select * from pigeonholes where ref = $2 limit 1) p
-       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) i
-       cross join lateral (select * from changes where ref = $2 and sequence = n.sequence limit 1) c
-       left join lateral (select * from changes where ref = $2 and sequence = c.previous_sequence limit 1) b on true
+       cross join lateral (select * from pigeonholes where pigeonhole_number = $2 limit 1) p
+       cross join lateral (select * from items where pigeonhole_number = $2 and list = n.list and key = n.key limit 1) i
+       cross join lateral (select * from changes where pigeonhole_number = $2 and sequence = n.sequence limit 1) c
+       left join lateral (select * from changes where pigeonhole_number = $2 and sequence = c.previous_sequence
+         limit 1) b on true
        left join lateral (select * from items
-         where ref = $2 and list = 'attendees' and key = i.attendee_id::text limit 1) a on true
+         where pigeonhole_number = $2 and list = 'attendees' and key = i.attendee_id::text limit 1) a on true
        left join lateral (select * from items
-         where ref = $2 and list = 'sessions' and key = coalesce(i.session_id, c.session_id)::text limit 1) s on true
-       left join lateral (select ref from pigeonholes where workspace = p.workspace and pigeonhole_id = 0 limit 1) r on true
-       left join lateral (select * from items where ref = r.ref and list = 'pigeonholes'
+         where pigeonhole_number = $2 and list = 'sessions' and key = coalesce(i.session_id, c.session_id)::text
+           limit 1) s on true
+       left join lateral (select pigeonhole_number from pigeonholes where workspace = p.workspace and pigeonhole_id = 0
+         limit 1) r on true
+       left join lateral (select * from items where pigeonhole_number = r.pigeonhole_number and list = 'pigeonholes'
          and key = case when p.pigeonhole_id = 0 then n.key else p.pigeonhole_id::text end limit 1) w on true
        left join lateral (select * from sink_objects
-         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
+         where sink_id = $1 and pigeonhole_number = $2 and list = n.list and key = n.key limit 1) o on true
      order by n.n`,
     [
       sinkId,
-      ref,
+      pigeonholeNumber,
       changes.map(({ sequence }) => sequence),
       changes.map(({ list }) => list),
       changes.map(({ key }) => key),
@@ -128,7 +131,7 @@ function questionOf(payload: string): string {
  */
 export async function readSiblings(
   tx: Queryable,
-  { sinkId, ref, traits, accepts }: SubjectsLane,
+  { sinkId, pigeonholeNumber, traits, accepts }: SubjectsLane,
   changes: readonly ShownChange[],
 ): Promise<(ShownChange[] | undefined)[]> {
   const siblings = changes.map(({ list }): ShownChange[] | undefined =>
@@ -139,20 +142,22 @@ export async function readSiblings(
   const rows = await tx.query<CandidateRow & { n: number }>(
     `select n.n, ${candidateColumns}, ${withoutDelivery}, false as blocked
      from unnest($3::text[], $4::text[], $5::int4[]) as n (list, key, n)
-       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) own
+       cross join lateral (select * from items where pigeonhole_number = $2 and list = n.list and key = n.key
+         limit 1) own
        left join lateral (select object from sink_objects
-         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
+         where sink_id = $1 and pigeonhole_number = $2 and list = n.list and key = n.key limit 1) o on true
        cross join lateral (
-         select s.key from items s where s.ref = $2 and s.attendee_id = own.attendee_id and s.visibility = 'named'
-           and s.list <> 'attendees' and s.list = n.list
+         select s.key from items s where s.pigeonhole_number = $2 and s.attendee_id = own.attendee_id
+           and s.visibility = 'named' and s.list <> 'attendees' and s.list = n.list
            and ${questionOf('s.payload')} = ${questionOf('own.payload')}
          union
          select m.key from json_array_elements_text(coalesce(o.object -> 'members', '[]'::json)) as m (key)) k
-       cross join lateral (select last_sequence from items where ref = $2 and list = n.list and key = k.key limit 1) s
-       cross join lateral (select * from changes where ref = $2 and sequence = s.last_sequence limit 1) c
+       cross join lateral (select last_sequence from items where pigeonhole_number = $2 and list = n.list
+         and key = k.key limit 1) s
+       cross join lateral (select * from changes where pigeonhole_number = $2 and sequence = s.last_sequence limit 1) c
        ${candidateJoins}
      where k.key <> n.key order by n.n, k.key`,
-    [sinkId, ref, joined.map(({ list }) => list), joined.map(({ key }) => key), joined.map(({ n }) => n)],
+    [sinkId, pigeonholeNumber, joined.map(({ list }) => list), joined.map(({ key }) => key), joined.map(({ n }) => n)],
   );
   const terms: DecidingSink = {
     lists: [...traits.siblingLists!],
@@ -162,7 +167,7 @@ export async function readSiblings(
     onConsentWithdrawn: 'keep',
     mayForget: () => false,
   };
-  for (const [index, candidate] of (await toCandidates(tx, ref, rows)).entries()) {
+  for (const [index, candidate] of (await toCandidates(tx, pigeonholeNumber, rows)).entries()) {
     const decision = decideDelivery(candidate, terms);
     siblings[rows[index]!.n]!.push({ ...candidate, identity: decision.kind === 'send' && decision.identity });
   }

@@ -31,7 +31,7 @@ export interface ReplayRequest {
    * The lanes on which the replay emits items: each sink in each of its pigeonholes. `total`: the number of items that
    * the sink will probably receive.
    */
-  readonly lanes: readonly { readonly sinkId: number; readonly ref: number; readonly total: number }[];
+  readonly lanes: readonly { readonly sinkId: number; readonly pigeonholeNumber: number; readonly total: number }[];
   /** Null: all lists that the sink receives. */
   readonly lists: readonly string[] | null;
   /** Only items whose last change was found at or after this time; null: all. */
@@ -56,13 +56,14 @@ export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Prom
     if (row === undefined) return false;
     await markFilling(tx, replay.lanes);
     await tx.query(
-      `insert into replay_lanes (replay, sink_id, ref, until, total)
-       select $1, n.sink_id, n.ref, p.next_sequence - 1, n.total
-       from unnest($2::int4[], $3::int4[], $4::int4[]) as n (sink_id, ref, total) join pigeonholes p on p.ref = n.ref`,
+      `insert into replay_lanes (replay, sink_id, pigeonhole_number, until, total)
+       select $1, n.sink_id, n.pigeonhole_number, p.next_sequence - 1, n.total
+       from unnest($2::int4[], $3::int4[], $4::int4[]) as n (sink_id, pigeonhole_number, total)
+         join pigeonholes p on p.pigeonhole_number = n.pigeonhole_number`,
       [
         row.number,
         replay.lanes.map(({ sinkId }) => sinkId),
-        replay.lanes.map(({ ref }) => ref),
+        replay.lanes.map(({ pigeonholeNumber }) => pigeonholeNumber),
         replay.lanes.map(({ total }) => total),
       ],
     );
@@ -99,17 +100,18 @@ export interface LaneReplay extends OpenReplay, PigeonholeName {
 export async function laneReplays(ledger: Ledger): Promise<LaneReplay[]> {
   return await ledger.db.query<LaneReplay>(
     `with open as materialized (
-       select l.sink_id, l.ref, d.replay, count(*)::int as open from (select distinct sink_id, ref from replay_lanes) l
+       select l.sink_id, l.pigeonhole_number, d.replay, count(*)::int as open
+         from (select distinct sink_id, pigeonhole_number from replay_lanes) l
          cross join lateral (
-           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry')
-             and d.replay > 0
+           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.pigeonhole_number')}
+             and d.state in ('waiting', 'retry') and d.replay > 0
            union all
-           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending'
-             and d.replay > 0) d
+           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.pigeonhole_number')}
+             and d.state = 'sending' and d.replay > 0) d
        group by 1, 2, 3),
      unfinished as materialized (
        select distinct l.replay, l.sink_id from replay_lanes l
-         left join open o on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
+         left join open o on o.sink_id = l.sink_id and o.pigeonhole_number = l.pigeonhole_number and o.replay = l.replay
        where l.done_at is null or o.open > 0)
      select r.id, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", r.requested_at as "requestedAt",
        r.requested_by as "requestedBy", r.reason, l.total, l.sent, l.emitted as taken, coalesce(o.open, 0) as open,
@@ -117,9 +119,9 @@ export async function laneReplays(ledger: Ledger): Promise<LaneReplay[]> {
      from unfinished u join replay_lanes l on l.replay = u.replay and l.sink_id = u.sink_id
        join replays r on r.number = l.replay
        join sinks k on k.id = l.sink_id and k.archived_at is null
-       join pigeonholes p on p.ref = l.ref
-       left join open o on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
-     order by r.number, k.name, p.ref`,
+       join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+       left join open o on o.sink_id = l.sink_id and o.pigeonhole_number = l.pigeonhole_number and o.replay = l.replay
+     order by r.number, k.name, p.pigeonhole_number`,
   );
 }
 
@@ -155,7 +157,7 @@ interface NextReplayed {
  */
 export async function nextReplayed(
   tx: Queryable,
-  { sinkId, ref }: LaneLease,
+  { sinkId, pigeonholeNumber }: LaneLease,
   { lists, besides }: { readonly lists: readonly string[]; readonly besides: readonly CandidateRow[] },
   limit: number,
 ): Promise<NextReplayed> {
@@ -169,8 +171,8 @@ export async function nextReplayed(
   }>(
     `select r.number, r.id, r.lists, r.from_at, l.until, l.position
      from replay_lanes l join replays r on r.number = l.replay
-     where l.sink_id = $1 and l.ref = $2 and l.done_at is null order by l.replay limit 1`,
-    [sinkId, ref],
+     where l.sink_id = $1 and l.pigeonhole_number = $2 and l.done_at is null order by l.replay limit 1`,
+    [sinkId, pigeonholeNumber],
   );
   if (replay === undefined) return { rows: [], done: true };
   const requested = replay.lists?.split(' ');
@@ -178,7 +180,7 @@ export async function nextReplayed(
     tx,
     {
       sinkId,
-      ref,
+      pigeonholeNumber,
       lists: requested === undefined ? lists : lists.filter((list) => requested.includes(list)),
       after: replay.position,
       until: replay.until,
@@ -199,22 +201,22 @@ export async function nextReplayed(
 /** Stores that a lane emitted these items of a replay. @param withheld number of items withheld, not passed to the sink */
 export async function noteEmitted(
   tx: Queryable,
-  { sinkId, ref }: LaneLease,
+  { sinkId, pigeonholeNumber }: LaneLease,
   { rows, done, replay }: NextReplayed,
   withheld: number,
 ): Promise<void> {
   if (replay === undefined) return;
   await tx.query(
     `update replay_lanes set position = $4, emitted = emitted + $5, done_at = case when $6 then clock_timestamp() end
-     where replay = $1 and sink_id = $2 and ref = $3`,
-    [replay.number, sinkId, ref, replay.reached, rows.length - withheld, done],
+     where replay = $1 and sink_id = $2 and pigeonhole_number = $3`,
+    [replay.number, sinkId, pigeonholeNumber, replay.reached, rows.length - withheld, done],
   );
 }
 
 /** Counts the items of replays that the destination accepted, in the transaction that commits these outcomes. */
 export async function noteReplayed(
   tx: Queryable,
-  { sinkId, ref }: LaneLease,
+  { sinkId, pigeonholeNumber }: LaneLease,
   settled: readonly { readonly replay: number; readonly state: string }[],
 ): Promise<void> {
   const sent = settled.filter(({ state, replay }) => state === 'delivered' && replay > 0);
@@ -222,14 +224,14 @@ export async function noteReplayed(
   await tx.query(
     `update replay_lanes l set sent = l.sent + n.sent
      from (select replay, count(*)::int as sent from unnest($3::int4[]) as r (replay) group by replay) n
-     where l.replay = n.replay and l.sink_id = $1 and l.ref = $2`,
-    [sinkId, ref, sent.map(({ replay }) => replay)],
+     where l.replay = n.replay and l.sink_id = $1 and l.pigeonhole_number = $2`,
+    [sinkId, pigeonholeNumber, sent.map(({ replay }) => replay)],
   );
 }
 
 interface ReplayRange {
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly lists: readonly string[];
   readonly after: number;
   readonly until: number;
@@ -248,10 +250,20 @@ async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number)
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
      from changes c ${candidateJoins}
-     where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
+     where c.pigeonhole_number = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
      order by c.sequence limit $9`,
-    [range.sinkId, range.ref, range.after, until, range.lists, range.from, range.replay, range.replayId, limit],
+    [
+      range.sinkId,
+      range.pigeonholeNumber,
+      range.after,
+      until,
+      range.lists,
+      range.from,
+      range.replay,
+      range.replayId,
+      limit,
+    ],
   );
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
@@ -259,7 +271,7 @@ async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number)
 interface StoredItemsQuery {
   /** 0 for a sink that is not in the ledger. */
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly lists: readonly string[];
   /** Only the item of this key; null: all. */
   readonly key: string | null;
@@ -280,18 +292,20 @@ export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit:
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, ${withoutDelivery}, false as blocked
      from changes c ${candidateJoins}
-     where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)
+     where c.pigeonhole_number = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)
        and ($6::int8 is null or c.sequence < $6)
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired
        and ($7::text[] is null or coalesce((select w.state = 'withheld' and w.reason = any($7) from deliveries w
-         where w.sink_id = $1 and w.ref = c.ref and w.sequence = c.sequence and w.replay = 0), false))
+         where w.sink_id = $1 and w.pigeonhole_number = c.pigeonhole_number and w.sequence = c.sequence
+           and w.replay = 0), false))
        and ($8::timestamptz is null or c.found_at >= $8) and ($9::int8 is null or c.sequence <= $9)
        and ($10::int4 is null or not exists (select 1 from deliveries d
-         where d.sink_id = $10 and d.ref = c.ref and d.sequence = c.sequence and d.replay = 0))
+         where d.sink_id = $10 and d.pigeonhole_number = c.pigeonhole_number and d.sequence = c.sequence
+           and d.replay = 0))
      order by c.sequence desc limit $5`,
     [
       query.sinkId,
-      query.ref,
+      query.pigeonholeNumber,
       query.lists,
       query.key,
       limit,
@@ -302,5 +316,5 @@ export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit:
       query.withoutRowOf ?? null,
     ],
   );
-  return await toCandidates(tx, query.ref, rows);
+  return await toCandidates(tx, query.pigeonholeNumber, rows);
 }

@@ -20,7 +20,7 @@ const blameRecordsAfterMs = 3 * 24 * 60 * 60_000;
  */
 export async function blameFacts(
   ledger: Ledger,
-  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  { sinkId, pigeonholeNumber }: { readonly sinkId: number; readonly pigeonholeNumber: number },
   settlements: readonly Settlement[],
   lane: {
     readonly added: number;
@@ -31,12 +31,12 @@ export async function blameFacts(
 ): Promise<Pick<LaneStatus, 'recordsAtFault' | 'fewLeft'>> {
   const { failingForMs, otherLanesDeliver } = lane;
   const hasFewLeft = async (of: number | null): Promise<boolean> =>
-    await hasFewOpen(ledger, { sinkId, ref: of }, fewRecords - lane.added);
+    await hasFewOpen(ledger, { sinkId, pigeonholeNumber: of }, fewRecords - lane.added);
   const mayBlame = failingForMs > 0 && (otherLanesDeliver || failingForMs >= blameRecordsAfterMs);
   const kinds = new Set(settlements.map(({ kind }) => kind));
   const isRefused = lane.hasDelivered && kinds.has('rejected') && !kinds.has('delivered');
   return {
-    recordsAtFault: mayBlame && (await hasFewLeft(otherLanesDeliver ? ref : null)),
+    recordsAtFault: mayBlame && (await hasFewLeft(otherLanesDeliver ? pigeonholeNumber : null)),
     fewLeft: isRefused && (await hasFewLeft(null)),
   };
 }

@@ -12,8 +12,9 @@ export interface SentLanes {
   readonly sentBy: Pick<Config, 'syncs'>;
 }
 
-const ownLanes = `from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref
-  where k.name = $1 and ($2::text is null or p.workspace = $2) and ${isSent('l.sink_id, l.ref', '$3')}`;
+const ownLanes = `from sinks k join lanes l on l.sink_id = k.id
+  join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+  where k.name = $1 and ($2::text is null or p.workspace = $2) and ${isSent('l.sink_id, l.pigeonhole_number', '$3')}`;
 
 function parameters({ sink, workspace, sentBy }: SentLanes): (string | null)[] {
   return [sink, workspace, sentByValue(sentBy)];
@@ -24,9 +25,10 @@ export async function deliveredLists(ledger: Ledger, lanes: SentLanes, lists: re
   if (lists.length === 0) return new Set();
   const rows = await ledger.db.query<{ list: string }>(
     `select n.list from unnest($4::text[]) as n (list) where exists (
-       select 1 from sinks k join delivery_counts c on c.sink_id = k.id join pigeonholes p on p.ref = c.ref
+       select 1 from sinks k join delivery_counts c on c.sink_id = k.id
+         join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
        where k.name = $1 and c.list = n.list and c.state = 'delivered' and c.changes > 0
-         and ($2::text is null or p.workspace = $2) and ${isSent('c.sink_id, c.ref', '$3')})`,
+         and ($2::text is null or p.workspace = $2) and ${isSent('c.sink_id, c.pigeonhole_number', '$3')})`,
     [...parameters(lanes), lists],
   );
   return new Set(rows.map(({ list }) => list));
@@ -64,15 +66,16 @@ interface SilentCount extends PigeonholeName {
 export async function silentLanes(ledger: Ledger, lanes: SentLanes): Promise<SilentCount[]> {
   return await ledger.db.query<SilentCount>(
     `with silent as materialized (
-       select c.sink_id, c.ref, c.list from sinks k join delivery_counts c on c.sink_id = k.id
+       select c.sink_id, c.pigeonhole_number, c.list from sinks k join delivery_counts c on c.sink_id = k.id
        where k.name = $1 and c.changes > 0 and c.state in ('delivered', 'withheld', 'dead')
-       group by c.sink_id, c.ref, c.list
+       group by c.sink_id, c.pigeonhole_number, c.list
        having bool_and(c.state = 'withheld') and bool_or(c.reason = any($4::text[])))
      select p.workspace, p.pigeonhole_id as "pigeonholeId", c.list, c.state, c.reason, c.changes
-     from silent s join delivery_counts c on c.sink_id = s.sink_id and c.ref = s.ref and c.list = s.list
-       join pigeonholes p on p.ref = s.ref
+     from silent s join delivery_counts c on c.sink_id = s.sink_id and c.pigeonhole_number = s.pigeonhole_number
+       and c.list = s.list
+       join pigeonholes p on p.pigeonhole_number = s.pigeonhole_number
      where c.changes > 0 and c.state = 'withheld' and ($2::text is null or p.workspace = $2)
-       and ${isSent('s.sink_id, s.ref', '$3')}
+       and ${isSent('s.sink_id, s.pigeonhole_number', '$3')}
      order by p.workspace, p.pigeonhole_id, c.list, c.reason`,
     [...parameters(lanes), lackingReasons],
   );

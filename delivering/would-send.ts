@@ -10,7 +10,7 @@ import { planChanges } from './plan-changes.js';
 export interface ForeseenLane extends Pick<DecidingSink, 'lists' | 'accepts' | 'selected' | 'onConsentWithdrawn'> {
   /** 0 for a sink that is not in the ledger. */
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly place: PigeonholeName;
   readonly sink: Pick<Sink, 'plan' | 'traits'>;
   readonly mapping: SinkMapping;
@@ -41,13 +41,13 @@ export async function wouldSend(
   lane: ForeseenLane,
   candidates: readonly Candidate[],
 ): Promise<Foreseen[]> {
-  const { sinkId, ref, place, sink, lists, accepts, selected, onConsentWithdrawn, mapping } = lane;
+  const { sinkId, pigeonholeNumber, place, sink, lists, accepts, selected, onConsentWithdrawn, mapping } = lane;
   const { traits } = sink;
   const { revisions } = traits;
   const terms: DecidingSink = { lists, accepts, revisions, selected, onConsentWithdrawn, mayForget: () => true };
   const decisions = candidates.map((candidate) => decideDelivery(candidate, terms));
   const sending = shownChanges(candidates, decisions);
-  const planned = await planChanges(tx, sink, { sinkId, ref, place, traits, accepts, mapping }, sending);
+  const planned = await planChanges(tx, sink, { sinkId, pigeonholeNumber, place, traits, accepts, mapping }, sending);
   return decisions.map((decision): Foreseen => {
     switch (decision.kind) {
       case 'withhold':

@@ -112,8 +112,10 @@ const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id as "pige
     case when w.wait_until > now() and not (w.wait_reason = 'quota' and ${isSending})
       then w.wait_until end as "waitUntil", w.wait_reason as "waitReason",
     case when i.retry_at > now() then i.retry_at end as "retryAt",
-    (select d.problem from dropped_files d where d.ref = i.ref and d.import = i.id) as unusable
-  from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
+    (select d.problem from dropped_files d where d.pigeonhole_number = i.pigeonhole_number
+      and d.import = i.id) as unusable
+  from imports i join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number
+    left join workspaces w on w.name = p.workspace`;
 
 async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<ImportProgress[]> {
   if (rows.length === 0) return [];
@@ -234,7 +236,8 @@ export async function importIdOf(ledger: Ledger, number: number): Promise<string
 export async function runningImports(ledger: Ledger): Promise<{ id: string; workspace: string; isDropped: boolean }[]> {
   return await ledger.db.query(
     `select i.id, p.workspace, i.requested_by is not distinct from $1 as "isDropped"
-     from imports i join pigeonholes p on p.ref = i.ref where i.state = 'running' order by i.number`,
+     from imports i join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number where i.state = 'running'
+       order by i.number`,
     [requester],
   );
 }

@@ -4,7 +4,7 @@ import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-k
 import type { Database } from '../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { refOf } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { beginImport, startImport } from '../ledger/imports/imports.js';
 import { stageAll, type StagedRow } from './staging.js';
 
@@ -13,8 +13,8 @@ const databases = useBothDatabases();
 async function staging(db: Database): Promise<{ ledger: Ledger; number: number }> {
   await forgetEverything(db);
   const ledger = await openLedger(db, testKey);
-  const ref = await refOf(ledger, 'acme', 101);
-  const about = { id: randomUUID(), ref, file: 'f.csv', mapping: {}, requestedBy: null, canary: null };
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
+  const about = { id: randomUUID(), pigeonholeNumber, file: 'f.csv', mapping: {}, requestedBy: null, canary: null };
   return { ledger, number: await beginImport(ledger, about) };
 }
 

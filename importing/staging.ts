@@ -35,8 +35,9 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   const sendable = rows.filter((row): row is RowToSend => 'profile' in row);
   const invalid = rows.filter((row): row is RowToReport => !('profile' in row));
   const hashed = inClaimingOrder(hashRows(ledger.hash, sendable));
-  const { ref, held } = await untilDecided(() => claimFree(ledger, number, hashed));
-  if (held.length > 0) invalid.push(...(await untilDecided(() => stageHeld(ledger, { ref, number }, held))));
+  const { pigeonholeNumber, held } = await untilDecided(() => claimFree(ledger, number, hashed));
+  if (held.length > 0)
+    invalid.push(...(await untilDecided(() => stageHeld(ledger, { pigeonholeNumber, number }, held))));
   if (invalid.length > 0 && !(await storeInvalidRows(ledger, number, invalid))) throw noLongerStaged();
 }
 
@@ -65,28 +66,28 @@ async function claimFree(
   ledger: Ledger,
   number: number,
   rows: readonly HashedRow[],
-): Promise<{ ref: number; held: HashedRow[] }> {
-  const { ref, claimed, numbers } = await claimWhileStaging(ledger.db, number, rows);
-  if (ref === null) throw noLongerStaged();
-  if (claimed === rows.length) return { ref, held: [] };
+): Promise<{ pigeonholeNumber: number; held: HashedRow[] }> {
+  const { pigeonholeNumber, claimed, numbers } = await claimWhileStaging(ledger.db, number, rows);
+  if (pigeonholeNumber === null) throw noLongerStaged();
+  if (claimed === rows.length) return { pigeonholeNumber, held: [] };
   const own = new Set(numbers);
-  return { ref, held: rows.filter(({ row }) => !own.has(row)) };
+  return { pigeonholeNumber, held: rows.filter(({ row }) => !own.has(row)) };
 }
 
 /** @returns the refused rows, whose codes belong to forgotten people */
 async function stageHeld(
   ledger: Ledger,
-  { ref, number }: { ref: number; number: number },
+  { pigeonholeNumber, number }: { pigeonholeNumber: number; number: number },
   rows: readonly HashedRow[],
 ): Promise<RowToReport[]> {
   return await ledger.db.transaction(async (tx) => {
-    const held = await tx.query(`with ${whileStaging} select ref from held`, [number]);
+    const held = await tx.query(`with ${whileStaging} select pigeonhole_number from held`, [number]);
     if (held.length === 0) throw noLongerStaged();
     const codeHashes = rows.map(({ codeHash }) => codeHash);
-    const forgotten = await forgottenCodes(tx, ref, codeHashes);
+    const forgotten = await forgottenCodes(tx, pigeonholeNumber, codeHashes);
     const isForgotten = ({ codeHash }: HashedRow): boolean => forgotten.has(codeHash.toString('hex'));
     const others = rows.filter((row) => !isForgotten(row));
-    if (others.length > 0) await claimHeldCodes(tx, { ref, number, round: 0 }, others);
+    if (others.length > 0) await claimHeldCodes(tx, { pigeonholeNumber, number, round: 0 }, others);
     return rows.filter(isForgotten).map(refusedRow);
   });
 }

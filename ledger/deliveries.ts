@@ -24,7 +24,7 @@ import { byItem, byOrder } from './sql-expressions.js';
  * retention has ended. A delivery is only written under its lane's lock (lock-order.ts).
  */
 
-type LaneName = { readonly sinkId: number; readonly ref: number };
+type LaneName = { readonly sinkId: number; readonly pigeonholeNumber: number };
 
 /** Names a delivery on its lane. */
 interface DeliveryName {
@@ -84,20 +84,21 @@ const redrivenWhileOpen = `case when excluded.state in ('waiting', 'sending', 'r
  */
 export async function writeDeliveries(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   configuration: number | null,
   rows: readonly DeliveryRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, replay, list, key, revision, identity,
-       state, reason, detail, attempts, due_at)
+    `insert into deliveries (sink_id, pigeonhole_number, configuration, updated_at, sequence, replay, list, key,
+       revision, identity, state, reason, detail, attempts, due_at)
      select $1, $2, coalesce($3::int4, 0), clock_timestamp(), n.sequence, n.replay, n.list, n.key, n.revision, n.identity,
        n.state, n.reason, n.detail, n.attempts, clock_timestamp() + n.retry_in_ms * interval '1 millisecond'
      from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::boolean[], $10::text[], $11::text[],
        $12::text[], $13::int4[], $14::float8[])
        as n (sequence, replay, list, key, revision, identity, state, reason, detail, attempts, retry_in_ms)
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+     on conflict (sink_id, pigeonhole_number, sequence, replay) do update
+       set state = excluded.state, reason = excluded.reason,
        identity = coalesce(excluded.identity, deliveries.identity),
        detail = case when excluded.state in ('withheld', 'superseded') then coalesce(excluded.detail, deliveries.detail)
          else excluded.detail end,
@@ -105,7 +106,7 @@ export async function writeDeliveries(
        redriven = ${redrivenWhileOpen}, updated_at = excluded.updated_at`,
     [
       sinkId,
-      ref,
+      pigeonholeNumber,
       configuration,
       rows.map(({ sequence }) => sequence),
       rows.map(({ replay }) => replay),
@@ -126,18 +127,20 @@ export async function writeDeliveries(
  * Inserts or updates the deliveries of a lane's intent as `sending`: their outcome is not known. The sink's look-ups, an
  * erasure and retention then find them like any other delivery. The caller has locked the lane.
  */
-export async function writeIntended(tx: Queryable, { sinkId, ref }: LaneName): Promise<void> {
+export async function writeIntended(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName): Promise<void> {
   await tx.query(
-    `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, replay, list, key, revision, state, identity)
-     select b.sink_id, b.ref, b.configuration, b.begun_at, s.sequence, s.replay, c.list, c.key, c.revision, 'sending',
-       s.identity
+    `insert into deliveries (sink_id, pigeonhole_number, configuration, updated_at, sequence, replay, list, key,
+       revision, state, identity)
+     select b.sink_id, b.pigeonhole_number, b.configuration, b.begun_at, s.sequence, s.replay, c.list, c.key,
+       c.revision, 'sending', s.identity
      from intents b cross join lateral unnest(b.sequences, b.replays, b.identities) as s (sequence, replay, identity)
-       cross join lateral (select * from changes where ref = b.ref and sequence = s.sequence limit 1) c
-     where b.sink_id = $1 and b.ref = $2
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+       cross join lateral (select * from changes where pigeonhole_number = b.pigeonhole_number
+         and sequence = s.sequence limit 1) c
+     where b.sink_id = $1 and b.pigeonhole_number = $2
+     on conflict (sink_id, pigeonhole_number, sequence, replay) do update set state = excluded.state, reason = null,
        identity = excluded.identity, configuration = excluded.configuration, due_at = null,
        updated_at = excluded.updated_at`,
-    [sinkId, ref],
+    [sinkId, pigeonholeNumber],
   );
 }
 
@@ -148,46 +151,50 @@ export async function writeIntended(tx: Queryable, { sinkId, ref }: LaneName): P
  */
 export async function supersedeWithheld(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   added: readonly (DeliveryName & { readonly revision: number })[],
 ): Promise<void> {
   const later = added.filter(({ revision, replay }) => revision > 1 && replay === 0);
   if (later.length === 0) return;
   await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded', clock_timestamp()
+    `insert into deliveries (sink_id, pigeonhole_number, sequence, replay, list, key, revision, configuration, state,
+       updated_at)
+     select d.sink_id, d.pigeonhole_number, d.sequence, d.replay, d.list, d.key, d.revision,
+       d.configuration, 'superseded', clock_timestamp()
      from unnest($3::int8[]) as n (sequence)
-       cross join lateral (select previous_sequence from changes where ref = $2 and sequence = n.sequence limit 1) c
-       cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = c.previous_sequence
-         and replay = 0 limit 1) d
+       cross join lateral (select previous_sequence from changes where pigeonhole_number = $2 and sequence = n.sequence
+         limit 1) c
+       cross join lateral (select * from deliveries where sink_id = $1 and pigeonhole_number = $2
+         and sequence = c.previous_sequence and replay = 0 limit 1) d
      where d.state = 'withheld' and d.identity is distinct from false
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+     on conflict (sink_id, pigeonhole_number, sequence, replay) do update set state = excluded.state, reason = null,
        updated_at = excluded.updated_at`,
-    [sinkId, ref, later.map(({ sequence }) => sequence)],
+    [sinkId, pigeonholeNumber, later.map(({ sequence }) => sequence)],
   );
 }
 
 /** Supersedes dead letters of older revisions after a later one was delivered. */
 export async function supersedeDead(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   settled: readonly DeliveryRow[],
 ): Promise<void> {
   const delivered = settled.filter(({ state }) => state === 'delivered');
   if (delivered.length === 0) return;
   await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded',
-       clock_timestamp()
+    `insert into deliveries (sink_id, pigeonhole_number, sequence, replay, list, key, revision, configuration, state,
+       updated_at)
+     select d.sink_id, d.pigeonhole_number, d.sequence, d.replay, d.list, d.key, d.revision,
+       d.configuration, 'superseded', clock_timestamp()
      from (select n.list, n.key, max(n.sequence) as sequence from unnest($3::text[], $4::text[], $5::int8[])
          as n (list, key, sequence) group by n.list, n.key) p
        cross join lateral (select * from deliveries d where ${byItem('d', '$1', '$2')} and d.list = p.list
          and d.key = p.key and d.sequence < p.sequence and d.state = 'dead' offset 0) d
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+     on conflict (sink_id, pigeonhole_number, sequence, replay) do update set state = excluded.state, reason = null,
        updated_at = excluded.updated_at`,
     [
       sinkId,
-      ref,
+      pigeonholeNumber,
       delivered.map(({ list }) => list),
       delivered.map(({ key }) => key),
       delivered.map(({ sequence }) => sequence),
@@ -205,26 +212,27 @@ const byReplay = 'by-replay';
  */
 export async function settleReplayed(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   settled: readonly DeliveryRow[],
 ): Promise<void> {
   const delivered = settled.filter(({ state, replay }) => state === 'delivered' && replay > 0);
   if (delivered.length === 0) return;
   await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
-         attempts, updated_at)
-       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration,
+    `insert into deliveries (sink_id, pigeonhole_number, sequence, replay, list, key, revision, configuration, state,
+       reason, identity, attempts, updated_at)
+       select d.sink_id, d.pigeonhole_number, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration,
          case when d.replay = 0 then 'delivered' else 'superseded' end, case when d.replay = 0 then '${byReplay}' end,
          case when d.replay = 0 then n.identity else d.identity end, d.attempts, clock_timestamp()
        from unnest($3::int8[], $4::int4[], $5::boolean[]) as n (sequence, replay, identity)
-         cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
-           and replay < n.replay offset 0) d
+         cross join lateral (select * from deliveries where sink_id = $1 and pigeonhole_number = $2
+           and sequence = n.sequence and replay < n.replay offset 0) d
        where d.state = 'dead' or (d.state = 'withheld' and d.replay = 0)
-       on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+       on conflict (sink_id, pigeonhole_number, sequence, replay) do update
+         set state = excluded.state, reason = excluded.reason,
          detail = null, identity = excluded.identity, due_at = null, updated_at = excluded.updated_at`,
     [
       sinkId,
-      ref,
+      pigeonholeNumber,
       delivered.map(({ sequence }) => sequence),
       delivered.map(({ replay }) => replay),
       delivered.map(({ identity }) => identity),
@@ -236,11 +244,15 @@ export async function settleReplayed(
  * Schedules the look-up of each change that the previous holder left in flight: `afterMs` after the change was sent.
  * Meanwhile the lane continues with other items.
  */
-export async function postponeLookUps(tx: Queryable, { sinkId, ref }: LaneName, afterMs: number): Promise<void> {
+export async function postponeLookUps(
+  tx: Queryable,
+  { sinkId, pigeonholeNumber }: LaneName,
+  afterMs: number,
+): Promise<void> {
   await tx.query(
     `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
      where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
-    [sinkId, ref, afterMs],
+    [sinkId, pigeonholeNumber, afterMs],
   );
 }
 
@@ -273,10 +285,11 @@ export async function redriveDead(
        update deliveries u set ${redriven},
          identity = case when u.reason = $${chosen.values.length + 1} then false else u.identity end
        from deliveries d join sinks s on s.id = d.sink_id
-       where ${chosen.condition} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence
-         and u.replay = d.replay
-       returning u.sink_id, u.ref)
-     select sink_id as "sinkId", ref, count(*)::int as changes from due group by sink_id, ref`,
+       where ${chosen.condition} and u.sink_id = d.sink_id and u.pigeonhole_number = d.pigeonhole_number
+         and u.sequence = d.sequence and u.replay = d.replay
+       returning u.sink_id, u.pigeonhole_number)
+     select sink_id as "sinkId", pigeonhole_number as "pigeonholeNumber", count(*)::int as changes from due
+       group by sink_id, pigeonhole_number`,
     [...chosen.values, confirmed],
   );
 }
@@ -284,12 +297,13 @@ export async function redriveDead(
 /** Makes a lane's dead letters due again, except those with these causes. */
 export async function redriveDeadOfLane(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   except: readonly string[],
 ): Promise<void> {
   await tx.query(
-    `update deliveries set ${redriven} where sink_id = $1 and ref = $2 and state = 'dead' and reason <> all($3::text[])`,
-    [sinkId, ref, except],
+    `update deliveries set ${redriven} where sink_id = $1 and pigeonhole_number = $2 and state = 'dead'
+       and reason <> all($3::text[])`,
+    [sinkId, pigeonholeNumber, except],
   );
 }
 
@@ -302,17 +316,17 @@ const dueAgain = `state = 'waiting', reason = null, due_at = null, updated_at = 
  */
 export async function releaseWithheld(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   withheld: readonly { readonly list: string; readonly reason: string }[],
   limit: number,
 ): Promise<number> {
   const rows = await tx.query(
     `update deliveries set ${dueAgain}
      where ctid = any(array(select d.at from unnest($3::text[], $4::text[]) as n (list, reason)
-       cross join lateral (select ctid as at from deliveries where sink_id = $1 and ref = $2 and list = n.list
-         and state = 'withheld' and reason = n.reason and replay = 0 limit $5::int4) d
+       cross join lateral (select ctid as at from deliveries where sink_id = $1 and pigeonhole_number = $2
+         and list = n.list and state = 'withheld' and reason = n.reason and replay = 0 limit $5::int4) d
        limit $5::int4)) returning 1 as released`,
-    [sinkId, ref, withheld.map(({ list }) => list), withheld.map(({ reason }) => reason), limit],
+    [sinkId, pigeonholeNumber, withheld.map(({ list }) => list), withheld.map(({ reason }) => reason), limit],
   );
   return rows.length;
 }
@@ -324,13 +338,13 @@ interface WithheldItems extends LaneName {
   readonly keys: readonly string[];
 }
 
-const ofWithheldItems = `sink_id = $1 and ref = $2 and replay = 0 and list = $3 and state = 'withheld' and reason = $4
-  and key = any($5::text[])`;
+const ofWithheldItems = `sink_id = $1 and pigeonhole_number = $2 and replay = 0 and list = $3 and state = 'withheld'
+  and reason = $4 and key = any($5::text[])`;
 
 export async function anyWithheldItem(tx: Queryable, of: WithheldItems): Promise<boolean> {
   const rows = await tx.query(`select 1 from deliveries where ${ofWithheldItems} limit 1`, [
     of.sinkId,
-    of.ref,
+    of.pigeonholeNumber,
     of.list,
     of.reason,
     of.keys,
@@ -341,7 +355,7 @@ export async function anyWithheldItem(tx: Queryable, of: WithheldItems): Promise
 export async function releaseWithheldItems(tx: Queryable, of: WithheldItems): Promise<void> {
   await tx.query(`update deliveries set ${dueAgain} where ${ofWithheldItems}`, [
     of.sinkId,
-    of.ref,
+    of.pigeonholeNumber,
     of.list,
     of.reason,
     of.keys,
@@ -355,7 +369,7 @@ export async function releaseWithheldItems(tx: Queryable, of: WithheldItems): Pr
  */
 export async function addWaiting(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   slice: {
     readonly list: string;
     readonly keys: readonly string[];
@@ -367,25 +381,26 @@ export async function addWaiting(
     `with recursive slice as materialized (
        select i.* from unnest($4::text[]) as n (key) cross join lateral (
          select key, revision, last_sequence, payload is null as gone from items
-         where ref = $2 and list = $3 and key = n.key and last_sequence <= $5 limit 1) i),
+         where pigeonhole_number = $2 and list = $3 and key = n.key and last_sequence <= $5 limit 1) i),
      past (key, sequence) as (
        select key, last_sequence from slice where gone
        union all
        select p.key, c.previous_sequence from past p cross join lateral (select previous_sequence from changes
-         where ref = $2 and sequence = p.sequence and previous_sequence is not null limit 1) c),
+         where pigeonhole_number = $2 and sequence = p.sequence and previous_sequence is not null limit 1) c),
      received as materialized (
        select distinct p.key from past p cross join lateral (select 1 from deliveries
-         where sink_id = $1 and ref = $2 and sequence = p.sequence and state = 'delivered' limit 1) d)
-     insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration)
+         where sink_id = $1 and pigeonhole_number = $2 and sequence = p.sequence and state = 'delivered' limit 1) d)
+     insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, configuration)
      select $1, $2, s.last_sequence, $3, s.key, s.revision, 'waiting', $6
      from slice s
-       cross join lateral (select found_at from changes where ref = $2 and sequence = s.last_sequence limit 1) c
+       cross join lateral (select found_at from changes where pigeonhole_number = $2 and sequence = s.last_sequence
+         limit 1) c
        cross join lateral (select history_ms from sinks where id = $1 limit 1) k
        left join lateral (select true as known from deliveries
-         where sink_id = $1 and ref = $2 and sequence = s.last_sequence and replay = 0 limit 1) d on true
+         where sink_id = $1 and pigeonhole_number = $2 and sequence = s.last_sequence and replay = 0 limit 1) d on true
      where d.known is null and case when s.gone then s.key in (select key from received)
        else k.history_ms is null or c.found_at > now() - k.history_ms * interval '1 millisecond' end`,
-    [sinkId, ref, slice.list, slice.keys, slice.watermark, slice.configuration],
+    [sinkId, pigeonholeNumber, slice.list, slice.keys, slice.watermark, slice.configuration],
   );
 }
 
@@ -396,7 +411,7 @@ export async function addWaiting(
  */
 export async function refreshShown(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   people: readonly (readonly [attendeeId: string, mayShow: boolean])[],
   rules: {
     /** Consent states whose records the sink accepts, and whether it accepts people whose record has not been read. */
@@ -409,33 +424,35 @@ export async function refreshShown(
   },
 ): Promise<void> {
   await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, identity, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'waiting',
+    `insert into deliveries (sink_id, pigeonhole_number, sequence, replay, list, key, revision, configuration, state,
+       identity, updated_at)
+     select d.sink_id, d.pigeonhole_number, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'waiting',
        case when n.shown then null else d.identity end, clock_timestamp()
      from (
        select l.attendee_id, l.may_show,
          case when a.payload is not null then coalesce(a.consent = any($5::text[]), $6) else $6 end as shown
        from unnest($3::int8[], $4::boolean[]) as l (attendee_id, may_show)
          left join lateral (select payload, consent from items
-           where ref = $2 and list = 'attendees' and key = l.attendee_id::text limit 1) a on true) n
+           where pigeonhole_number = $2 and list = 'attendees' and key = l.attendee_id::text limit 1) a on true) n
        cross join lateral (select last_sequence from items
-         where ref = $2 and attendee_id = n.attendee_id and visibility = 'named' and list <> 'attendees'
+         where pigeonhole_number = $2 and attendee_id = n.attendee_id and visibility = 'named' and list <> 'attendees'
            and payload is not null and ($8::text is null or list = $8) offset 0) i
        cross join lateral (select * from deliveries
-         where sink_id = $1 and ref = $2 and sequence = i.last_sequence and replay = 0 limit 1) d
+         where sink_id = $1 and pigeonhole_number = $2 and sequence = i.last_sequence and replay = 0 limit 1) d
        left join lateral (select true as later from deliveries -- a later replay was sent with the identity
-         where sink_id = $1 and ref = $2 and sequence = d.sequence and replay > 0 and identity
+         where sink_id = $1 and pigeonhole_number = $2 and sequence = d.sequence and replay > 0 and identity
            and updated_at > d.updated_at limit 1) r on true
      where (n.may_show or not n.shown)
        and (d.state in ('delivered', 'withheld')
          or (not n.shown and d.state = 'dead' and d.reason <> all($7::text[])))
        and (d.identity is distinct from n.shown or (not n.shown and r.later))
        and ($8::text is null or (n.shown and d.state = 'withheld' and d.reason like 'consent-%'))
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null, due_at = null,
+     on conflict (sink_id, pigeonhole_number, sequence, replay) do update
+       set state = excluded.state, reason = null, due_at = null,
        identity = excluded.identity, updated_at = excluded.updated_at`,
     [
       sinkId,
-      ref,
+      pigeonholeNumber,
       people.map(([attendeeId]) => attendeeId),
       people.map(([, mayShow]) => mayShow),
       rules.accepts,
@@ -451,15 +468,20 @@ export async function refreshShown(
  * in the primary key for each, whatever the statistics (decision 0038).
  */
 const placesOf = `select d.place from unnest($2::int8[]) as n (sequence) cross join sinks s
-  cross join lateral (select ctid as place from deliveries where sink_id = s.id and ref = $1 and sequence = n.sequence
+  cross join lateral (select ctid as place from deliveries where sink_id = s.id and pigeonhole_number = $1
+    and sequence = n.sequence
     offset 0) d`;
 
 /** Ends withheld deliveries and dead letters of changes whose data retention has removed. */
-export async function expireDeliveries(tx: Queryable, ref: number, sequences: readonly number[]): Promise<void> {
+export async function expireDeliveries(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  sequences: readonly number[],
+): Promise<void> {
   await tx.query(
     `update deliveries d set state = 'superseded', reason = 'expired'
      where d.ctid = any(array(${placesOf})) and d.state in ('withheld', 'dead')`,
-    [ref, sequences],
+    [pigeonholeNumber, sequences],
   );
 }
 
@@ -472,8 +494,15 @@ const endedByErasure = `detail = null, due_at = case when d.state = 'sending' th
  * Ends the deliveries of erased changes that are neither delivered nor being sent. Also deletes the destinations'
  * responses from all deliveries of these changes, including delivered ones.
  */
-export async function supersedeErased(tx: Queryable, ref: number, sequences: readonly number[]): Promise<void> {
-  await tx.query(`update deliveries d set ${endedByErasure} where d.ctid = any(array(${placesOf}))`, [ref, sequences]);
+export async function supersedeErased(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  sequences: readonly number[],
+): Promise<void> {
+  await tx.query(`update deliveries d set ${endedByErasure} where d.ctid = any(array(${placesOf}))`, [
+    pigeonholeNumber,
+    sequences,
+  ]);
 }
 
 /**
@@ -482,16 +511,16 @@ export async function supersedeErased(tx: Queryable, ref: number, sequences: rea
  */
 export async function supersedeErasedMeanwhile(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   settled: readonly DeliveryName[],
 ): Promise<void> {
   await tx.query(
     `update deliveries d set ${endedByErasure} where d.ctid = any(array(
        select o.at from unnest($3::int8[], $4::int4[]) as n (sequence, replay)
-         cross join lateral (select ctid as at, list, key from deliveries where sink_id = $1 and ref = $2
+         cross join lateral (select ctid as at, list, key from deliveries where sink_id = $1 and pigeonhole_number = $2
            and sequence = n.sequence and replay = n.replay limit 1) o
-         cross join lateral (select 1 from items i where i.ref = $2 and i.list = o.list and i.key = o.key and i.erased
-           and n.sequence < i.last_sequence limit 1) e))`,
-    [sinkId, ref, settled.map(({ sequence }) => sequence), settled.map(({ replay }) => replay)],
+         cross join lateral (select 1 from items i where i.pigeonhole_number = $2 and i.list = o.list and i.key = o.key
+           and i.erased and n.sequence < i.last_sequence limit 1) e))`,
+    [sinkId, pigeonholeNumber, settled.map(({ sequence }) => sequence), settled.map(({ replay }) => replay)],
   );
 }

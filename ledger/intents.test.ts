@@ -17,28 +17,32 @@ const databases = useBothDatabases();
 async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ ledger: Ledger; lease: LaneLease }> {
   const ledger = await openLedger(databases.of(kind), testKey);
   const { db } = ledger;
-  const [place] = await db.query<{ ref: number }>(
-    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ($1, 1, 5) returning ref`,
+  const [place] = await db.query<{ pigeonholeNumber: number }>(
+    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ($1, 1, 5)
+       returning pigeonhole_number as "pigeonholeNumber"`,
     [name],
   );
   const [sink] = await db.query<{ id: number }>(`insert into sinks (name, type) values ($1, 'file') returning id`, [
     name,
   ]);
-  const [ref, sinkId] = [place!.ref, sink!.id];
+  const [pigeonholeNumber, sinkId] = [place!.pigeonholeNumber, sink!.id];
   await db.query(
-    `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, visibility)
+    `insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at, visibility)
      select $1, n, gen_random_uuid(), 'poll-mcq-votes', n::text, 1, 'created', now(),
        case when n = 2 then 'anonymous' else 'named' end from generate_series(1, 4) n`,
-    [ref],
+    [pigeonholeNumber],
   );
   await db.query(
-    `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence, visibility,
-       erased)
+    `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, seen_at,
+       last_sequence, visibility, erased)
      select $1, 'poll-mcq-votes', n::text, 1, 1, '\\x00', '{}', '', now(), n, 'named', n = 3 from generate_series(1, 4) n`,
-    [ref],
+    [pigeonholeNumber],
   );
-  await db.query('insert into lanes (sink_id, ref, history_until) values ($1, $2, 0)', [sinkId, ref]);
-  return { ledger, lease: (await acquireLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 }))! };
+  await db.query('insert into lanes (sink_id, pigeonhole_number, history_until) values ($1, $2, 0)', [
+    sinkId,
+    pigeonholeNumber,
+  ]);
+  return { ledger, lease: (await acquireLane(ledger, { sinkId, pigeonholeNumber, owner: 'one', leaseMs: 60_000 }))! };
 }
 
 async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
@@ -75,19 +79,19 @@ async function finish(ledger: Ledger, lease: LaneLease, { sending, reached }: Ba
 }
 
 /** Returns sequence, state, identity and whether the delivery is due later. */
-async function rows(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<unknown[]> {
+async function rows(ledger: Ledger, { sinkId, pigeonholeNumber }: LaneLease): Promise<unknown[]> {
   const found = await ledger.db.query<{ row: string }>(
     `select concat_ws(' ', sequence, state, coalesce(identity::text, '-'), coalesce(reason, detail), due_at > now()) as row
-     from deliveries where sink_id = $1 and ref = $2 order by sequence`,
-    [sinkId, ref],
+     from deliveries where sink_id = $1 and pigeonhole_number = $2 order by sequence`,
+    [sinkId, pigeonholeNumber],
   );
   return found.map(({ row }) => row);
 }
 
-async function watermark(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<number> {
+async function watermark(ledger: Ledger, { sinkId, pigeonholeNumber }: LaneLease): Promise<number> {
   const [lane] = await ledger.db.query<{ watermark: number }>(
-    'select watermark from lanes where sink_id = $1 and ref = $2',
-    [sinkId, ref],
+    'select watermark from lanes where sink_id = $1 and pigeonhole_number = $2',
+    [sinkId, pigeonholeNumber],
   );
   return lane!.watermark;
 }
@@ -140,10 +144,12 @@ describe.each(kinds)('a batch on %s', (kind) => {
     const { ledger, lease } = await openLane(kind, 'locked');
     const batch = await begin(ledger, lease);
     await ledger.db.transaction(async (tx) => {
-      await lockPlaceWithLanes(tx, lease.ref);
-      expect(await tx.query("select 1 from deliveries where ref = $1 and state = 'sending'", [lease.ref])).toHaveLength(
-        3,
-      );
+      await lockPlaceWithLanes(tx, lease.pigeonholeNumber);
+      expect(
+        await tx.query("select 1 from deliveries where pigeonhole_number = $1 and state = 'sending'", [
+          lease.pigeonholeNumber,
+        ]),
+      ).toHaveLength(3);
     });
     expect(await rows(ledger, lease)).toEqual(openedRows);
     await finish(ledger, lease, batch);

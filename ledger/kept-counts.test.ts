@@ -83,9 +83,10 @@ describe.each(kinds)('the counts that are kept with the rows, on %s', (kind) => 
       'truncate deliveries, delivery_counts, items, item_counts, lanes, pigeonholes, sinks, registrants, import_rows, import_chunks, import_counts cascade',
     );
     await db.script(
-      `insert into pigeonholes (ref, workspace, pigeonhole_id) overriding system value values (7, 'acme', 101);
+      `insert into pigeonholes (pigeonhole_number, workspace, pigeonhole_id) overriding system value
+         values (7, 'acme', 101);
        insert into sinks (id, name, type) overriding system value values (1, 'hooks', 'webhook'), (2, 'crm', 'hubspot');
-       insert into imports (number, id, ref, file, mapping, chunk_size) overriding system value
+       insert into imports (number, id, pigeonhole_number, file, mapping, chunk_size) overriding system value
          select n, gen_random_uuid(), 7, 'people.csv', '{}', 10 from generate_series(1, 2) n`,
     );
   });
@@ -129,9 +130,10 @@ async function write(tx: Queryable, given: Step): Promise<void> {
   switch (given.do) {
     case 'deliver':
       await tx.query(
-        `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, state, configuration)
+        `insert into deliveries (sink_id, pigeonhole_number, sequence, replay, list, key, revision, state,
+           configuration)
          select $1, 7, n.sequence, $2, n.list, n.sequence::text, 1, 'sending', 1 from unnest($3::int8[], $4::text[]) as n (sequence, list)
-         on conflict (sink_id, ref, sequence, replay) do update set state = 'retry'`,
+         on conflict (sink_id, pigeonhole_number, sequence, replay) do update set state = 'retry'`,
         [given.sinkId, given.replay, given.rows.map(({ sequence }) => sequence), given.rows.map((row) => row.list)],
       );
       return;
@@ -148,9 +150,10 @@ async function write(tx: Queryable, given: Step): Promise<void> {
       return;
     case 'read':
       await tx.query(
-        `insert into items (ref, list, key, stream_id, revision, content_hash, rules, seen_at, last_sequence, payload)
+        `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, rules, seen_at,
+           last_sequence, payload)
          select 7, n.list, n.sequence::text, 1, 1, '\\x00', '', now(), n.sequence, '{}' from unnest($1::int8[], $2::text[]) as n (sequence, list)
-         on conflict (ref, list, key) do update set payload = excluded.payload`,
+         on conflict (pigeonhole_number, list, key) do update set payload = excluded.payload`,
         [given.rows.map(({ sequence }) => sequence), given.rows.map((row) => row.list)],
       );
       return;
@@ -162,9 +165,9 @@ async function write(tx: Queryable, given: Step): Promise<void> {
       return;
     case 'claim': // rows that another import has claimed move to this one
       await tx.query(
-        `insert into registrants (ref, code_hash, import, row_number, data_hash, profile)
+        `insert into registrants (pigeonhole_number, code_hash, import, row_number, data_hash, profile)
          select 7, n::text::bytea, $1, n, '', '{}' from unnest($2::int4[]) n
-         on conflict (ref, code_hash) do update set import = excluded.import, outcome = null`,
+         on conflict (pigeonhole_number, code_hash) do update set import = excluded.import, outcome = null`,
         [given.import, given.rows.map(({ sequence }) => sequence)],
       );
       return;

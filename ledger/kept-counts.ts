@@ -28,23 +28,28 @@ export interface WrongCount extends PigeonholeName {
  */
 export async function recount(ledger: Pick<Ledger, 'db'>): Promise<WrongCount[]> {
   const wrong: WrongCount[] = [];
-  const lanes = await ledger.db.query<{ sinkId: number; ref: number; sink: string } & PigeonholeName>(
-    `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId"
-     from (select sink_id, ref from lanes union select sink_id, ref from delivery_counts) l
-       join sinks k on k.id = l.sink_id join pigeonholes p on p.ref = l.ref order by 3, 4, 5`,
+  const lanes = await ledger.db.query<{ sinkId: number; pigeonholeNumber: number; sink: string } & PigeonholeName>(
+    `select l.sink_id as "sinkId", l.pigeonhole_number as "pigeonholeNumber", k.name as sink, p.workspace,
+       p.pigeonhole_id as "pigeonholeId"
+     from (select sink_id, pigeonhole_number from lanes union select sink_id, pigeonhole_number from delivery_counts) l
+       join sinks k on k.id = l.sink_id join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+         order by 3, 4, 5`,
   );
-  for (const { sinkId, ref, ...lane } of lanes) {
-    for (const row of await recountDeliveries(ledger, sinkId, ref)) wrong.push({ import: null, ...lane, ...row });
+  for (const { sinkId, pigeonholeNumber, ...lane } of lanes) {
+    for (const row of await recountDeliveries(ledger, sinkId, pigeonholeNumber))
+      wrong.push({ import: null, ...lane, ...row });
   }
-  const places = await ledger.db.query<{ ref: number } & PigeonholeName>(
-    'select ref, workspace, pigeonhole_id as "pigeonholeId" from pigeonholes order by 2, 3',
+  const places = await ledger.db.query<{ pigeonholeNumber: number } & PigeonholeName>(
+    `select pigeonhole_number as "pigeonholeNumber", workspace, pigeonhole_id as "pigeonholeId" from pigeonholes
+       order by 2, 3`,
   );
-  for (const { ref, ...place } of places) {
-    for (const row of await recountItems(ledger, ref)) wrong.push({ sink: null, import: null, ...place, ...row });
+  for (const { pigeonholeNumber, ...place } of places) {
+    for (const row of await recountItems(ledger, pigeonholeNumber))
+      wrong.push({ sink: null, import: null, ...place, ...row });
   }
   const imports = await ledger.db.query<{ import: number } & PigeonholeName>(
     `select i.number as import, p.workspace, p.pigeonhole_id as "pigeonholeId"
-     from imports i join pigeonholes p on p.ref = i.ref order by 1`,
+     from imports i join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number order by 1`,
   );
   for (const each of imports) {
     for (const row of await recountImport(ledger, each.import)) wrong.push({ sink: null, ...each, ...row });
@@ -54,7 +59,11 @@ export async function recount(ledger: Pick<Ledger, 'db'>): Promise<WrongCount[]>
 
 type WrongRow = Omit<WrongCount, keyof PigeonholeName | 'sink' | 'import'>;
 
-async function recountDeliveries(ledger: Pick<Ledger, 'db'>, sinkId: number, ref: number): Promise<WrongRow[]> {
+async function recountDeliveries(
+  ledger: Pick<Ledger, 'db'>,
+  sinkId: number,
+  pigeonholeNumber: number,
+): Promise<WrongRow[]> {
   return await ledger.db.transaction(async (tx) => {
     // A writer whose rows are not committed yet waits here or has already counted them. Either way, nothing is lost.
     await tx.query('lock table delivery_counts in share row exclusive mode');
@@ -63,35 +72,38 @@ async function recountDeliveries(ledger: Pick<Ledger, 'db'>, sinkId: number, ref
          select list, state, reason, coalesce(k.changes, 0) as kept, coalesce(c.n, 0) + coalesce(k.dropped, 0) as counted
          from (select list, state, case when state in ('withheld', 'dead') then coalesce(reason, '') else '' end as reason,
              count(*) as n from deliveries
-           where sink_id = $1 and ref = $2 and (replay = 0 or state not in ('delivered', 'withheld', 'superseded'))
+           where sink_id = $1 and pigeonhole_number = $2 and (replay = 0
+             or state not in ('delivered', 'withheld', 'superseded'))
            group by 1, 2, 3) c
-         full join (select list, state, reason, changes, dropped from delivery_counts where sink_id = $1 and ref = $2) k
+         full join (select list, state, reason, changes, dropped from delivery_counts where sink_id = $1
+         and pigeonhole_number = $2) k
            using (list, state, reason)
          where coalesce(k.changes, 0) <> coalesce(c.n, 0) + coalesce(k.dropped, 0)),
        corrected as (
-         insert into delivery_counts (sink_id, ref, list, state, reason, changes)
+         insert into delivery_counts (sink_id, pigeonhole_number, list, state, reason, changes)
          select $1, $2, list, state, reason, counted from differing
-         on conflict (sink_id, ref, list, state, reason) do update set changes = excluded.changes)
+         on conflict (sink_id, pigeonhole_number, list, state, reason) do update set changes = excluded.changes)
        select list, state, reason, kept, counted from differing order by 1, 2, 3`,
-      [sinkId, ref],
+      [sinkId, pigeonholeNumber],
     );
   });
 }
 
-async function recountItems(ledger: Pick<Ledger, 'db'>, ref: number): Promise<WrongRow[]> {
+async function recountItems(ledger: Pick<Ledger, 'db'>, pigeonholeNumber: number): Promise<WrongRow[]> {
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table item_counts in share row exclusive mode');
     return await tx.query<WrongRow>(
       `with differing as materialized (
          select list, coalesce(k.items, 0) as kept, coalesce(c.n, 0) as counted
-         from (select list, count(*) as n from items where ref = $1 and payload is not null group by list) c
-         full join (select list, items from item_counts where ref = $1) k using (list)
+         from (select list, count(*) as n from items where pigeonhole_number = $1 and payload is not null
+           group by list) c
+         full join (select list, items from item_counts where pigeonhole_number = $1) k using (list)
          where coalesce(k.items, 0) <> coalesce(c.n, 0)),
        corrected as (
-         insert into item_counts (ref, list, items) select $1, list, counted from differing
-         on conflict (ref, list) do update set items = excluded.items)
+         insert into item_counts (pigeonhole_number, list, items) select $1, list, counted from differing
+         on conflict (pigeonhole_number, list) do update set items = excluded.items)
        select list, '' as state, '' as reason, kept, counted from differing order by 1`,
-      [ref],
+      [pigeonholeNumber],
     );
   });
 }

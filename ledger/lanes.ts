@@ -9,11 +9,11 @@ import { writeIntended } from './deliveries.js';
 /** The reason for withholding a change of a list that the sink no longer receives. */
 export const listNotWanted = 'list-not-wanted';
 
-type LaneName = { readonly sinkId: number; readonly ref: number };
+type LaneName = { readonly sinkId: number; readonly pigeonholeNumber: number };
 
 export interface LaneLease {
   readonly sinkId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly epoch: number;
   readonly memory: Readonly<Record<string, unknown>>;
   /** True if the previous holder did not release the lane. Its deliveries in flight then have to be settled first. */
@@ -31,7 +31,7 @@ export interface LaneLease {
 }
 
 export interface LaneWork {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
@@ -44,7 +44,7 @@ export interface LaneWork {
 
 interface LanesOfSink {
   readonly sinkId: number;
-  readonly refs: readonly number[];
+  readonly pigeonholeNumbers: readonly number[];
   readonly configuration: number;
   readonly order: 'item' | 'pigeonhole';
 }
@@ -55,23 +55,24 @@ interface LanesOfSink {
  */
 export async function laneWork(
   ledger: Ledger,
-  { sinkId, refs, configuration, order }: LanesOfSink,
+  { sinkId, pigeonholeNumbers, configuration, order }: LanesOfSink,
 ): Promise<LaneWork[]> {
   return await ledger.db.query<LaneWork>(
-    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId",
+    `select p.pigeonhole_number as "pigeonholeNumber", p.workspace, p.pigeonhole_id as "pigeonholeId",
        coalesce(l.failing_since < max(l.delivered_at) over (), false) as "otherLanesDeliver",
        max(l.delivered_at) over () is not null as "hasDelivered", extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- once it has ended, deliveries in flight have to be settled
               when l.retry_at > now() then l.retry_at
               when l.configuration is distinct from $3 then now() -- the lists that the sink receives may have changed
               when p.next_sequence - 1 > coalesce(l.watermark, 0)
-                or exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
+                or exists (select 1 from replay_lanes r where r.sink_id = $1
+                  and r.pigeonhole_number = p.pigeonhole_number and r.done_at is null)
                 then case when $4::boolean then coalesce(l.due_at, now()) else now() end
               else l.due_at end - now())::float8 * 1000 as "dueInMs"
-     from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
-     where p.ref = any($2::int[])
-     order by greatest(l.delivered_at, l.retry_at) nulls first, p.ref`,
-    [sinkId, refs, configuration, order === 'pigeonhole'],
+     from pigeonholes p left join lanes l on l.pigeonhole_number = p.pigeonhole_number and l.sink_id = $1
+     where p.pigeonhole_number = any($2::int[])
+     order by greatest(l.delivered_at, l.retry_at) nulls first, p.pigeonhole_number`,
+    [sinkId, pigeonholeNumbers, configuration, order === 'pigeonhole'],
   );
 }
 
@@ -79,13 +80,13 @@ export async function laneWork(
  * Adds the missing lanes of these sinks in a pigeonhole. Call it before the pigeonhole is read. A sink that has a lane
  * from the start receives every revision; a sink that is added later starts with the last change of each item.
  */
-export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<void> {
+export async function ensureLanes(ledger: Ledger, pigeonholeNumber: number, sinkIds: readonly number[]): Promise<void> {
   const missing = await ledger.db.query<{ id: number }>(
     `select id from unnest($2::int4[]) as s (id)
-     where not exists (select 1 from lanes l where l.sink_id = s.id and l.ref = $1)`,
-    [ref, sinkIds],
+     where not exists (select 1 from lanes l where l.sink_id = s.id and l.pigeonhole_number = $1)`,
+    [pigeonholeNumber, sinkIds],
   );
-  for (const { id } of missing) await addLane(ledger.db, id, ref);
+  for (const { id } of missing) await addLane(ledger.db, id, pigeonholeNumber);
 }
 
 /**
@@ -95,16 +96,20 @@ export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly
  * A new lane waits for any transaction that has locked the pigeonhole's row. Otherwise it could read data that is being
  * erased, because an erasure locks only the lanes that it found (`lock-order.ts`).
  */
-export async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
-  const known = await tx.query('select 1 from lanes where sink_id = $1 and ref = $2', [sinkId, ref]);
+export async function addLane(tx: Queryable, sinkId: number, pigeonholeNumber: number): Promise<void> {
+  const known = await tx.query('select 1 from lanes where sink_id = $1 and pigeonhole_number = $2', [
+    sinkId,
+    pigeonholeNumber,
+  ]);
   if (known.length > 0) return;
   await tx.query(
-    `with place as materialized (select ref, next_sequence from pigeonholes where ref = $2 for share)
-     insert into lanes (sink_id, ref, history_until, history_since, watermark)
-     select s.id, p.ref, p.next_sequence - 1, now() - s.history_ms * interval '1 millisecond',
+    `with place as materialized (select pigeonhole_number, next_sequence from pigeonholes
+       where pigeonhole_number = $2 for share)
+     insert into lanes (sink_id, pigeonhole_number, history_until, history_since, watermark)
+     select s.id, p.pigeonhole_number, p.next_sequence - 1, now() - s.history_ms * interval '1 millisecond',
        case when s.history_ms = 0 then p.next_sequence - 1 else 0 end
-     from sinks s, place p where s.id = $1 on conflict (sink_id, ref) do nothing`,
-    [sinkId, ref],
+     from sinks s, place p where s.id = $1 on conflict (sink_id, pigeonhole_number) do nothing`,
+    [sinkId, pigeonholeNumber],
   );
 }
 
@@ -115,23 +120,23 @@ export async function addLane(tx: Queryable, sinkId: number, ref: number): Promi
  */
 export async function acquireLane(
   ledger: Ledger,
-  lane: { sinkId: number; ref: number; owner: string; leaseMs: number },
+  lane: { sinkId: number; pigeonholeNumber: number; owner: string; leaseMs: number },
 ): Promise<LaneLease | undefined> {
   return await ledger.db.transaction(async (tx) => {
-    await addLane(tx, lane.sinkId, lane.ref);
+    await addLane(tx, lane.sinkId, lane.pigeonholeNumber);
     const [before] = await tx.query<{ owner: string | null; held: boolean }>(
       `select owner, owner is not null and lease_expires_at > now() as held
-       from lanes where sink_id = $1 and ref = $2 for update`,
-      [lane.sinkId, lane.ref],
+       from lanes where sink_id = $1 and pigeonhole_number = $2 for update`,
+      [lane.sinkId, lane.pigeonholeNumber],
     );
     if (before === undefined || before.held) return undefined;
-    if (before.owner !== null) await openIntents(tx, lane.ref, lane.sinkId);
+    if (before.owner !== null) await openIntents(tx, lane.pigeonholeNumber, lane.sinkId);
     const rows = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
-       where sink_id = $1 and ref = $2
-       returning sink_id as "sinkId", ref, epoch, memory, configuration, lists, settings, recent,
-         coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as "failingForMs"`,
-      [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
+       where sink_id = $1 and pigeonhole_number = $2
+       returning sink_id as "sinkId", pigeonhole_number as "pigeonholeNumber", epoch, memory, configuration, lists,
+         settings, recent, coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as "failingForMs"`,
+      [lane.sinkId, lane.pigeonholeNumber, lane.owner, lane.leaseMs],
     );
     const row = rows[0]!;
     return {
@@ -156,14 +161,14 @@ interface TakenRow extends Omit<LaneLease, 'memory' | 'lists' | 'takenOver'> {
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
     `with first as materialized (select ${order === 'pigeonhole' ? firstOfLane : firstOfItems} as due_at),
-     place as materialized (select next_sequence - 1 as newest from pigeonholes where ref = $2)
+     place as materialized (select next_sequence - 1 as newest from pigeonholes where pigeonhole_number = $2)
      update lanes l set owner = null, lease_expires_at = null, due_at = first.due_at,
        filling_at = case when ${isEmpty} and ${isReadWhole} then null else l.filling_at end,
        failure = case when ${isEmpty} then null else l.failure end,
        failing_since = case when ${isEmpty} then null else l.failing_since end,
        retry_at = case when ${isEmpty} then null else l.retry_at end
-     from first, place where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
-    [lease.sinkId, lease.ref, lease.epoch],
+     from first, place where l.sink_id = $1 and l.pigeonhole_number = $2 and l.epoch = $3`,
+    [lease.sinkId, lease.pigeonholeNumber, lease.epoch],
   );
 }
 
@@ -172,14 +177,16 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
  * are settled.
  */
 const isEmpty = `(first.due_at is null and l.watermark >= place.newest and not exists (
-  select 1 from replay_lanes r where r.sink_id = l.sink_id and r.ref = l.ref and r.done_at is null))`;
+  select 1 from replay_lanes r where r.sink_id = l.sink_id and r.pigeonhole_number = l.pigeonhole_number
+    and r.done_at is null))`;
 
 /**
  * SQL condition: every stream has been read completely at least once. Until then, new changes count as the initial fill
  * of the sinks.
  */
-const isReadWhole = `(exists (select 1 from streams s where s.ref = l.ref) and not exists (
-  select 1 from streams s where s.ref = l.ref and s.wanted and s.swept_at is null and s.gone_at is null))`;
+const isReadWhole = `(exists (select 1 from streams s where s.pigeonhole_number = l.pigeonhole_number) and not exists (
+  select 1 from streams s where s.pigeonhole_number = l.pigeonhole_number and s.wanted and s.swept_at is null
+    and s.gone_at is null))`;
 
 const firstOfLane = `(select coalesce(d.due_at, now()) from (
     (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')}
@@ -205,18 +212,24 @@ const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
  */
 export async function markFilling(tx: Queryable, lanes: readonly LaneName[]): Promise<void> {
   await tx.query(
-    `with locked as materialized (select sink_id, ref from lanes
-       where (sink_id, ref) in (select * from unnest($1::int4[], $2::int4[])) order by sink_id, ref for update)
-     update lanes l set filling_at = clock_timestamp() from locked where l.sink_id = locked.sink_id and l.ref = locked.ref`,
-    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ ref }) => ref)],
+    `with locked as materialized (select sink_id, pigeonhole_number from lanes
+       where (sink_id, pigeonhole_number) in (select * from unnest($1::int4[], $2::int4[]))
+         order by sink_id, pigeonhole_number for update)
+     update lanes l set filling_at = clock_timestamp() from locked where l.sink_id = locked.sink_id
+       and l.pigeonhole_number = locked.pigeonhole_number`,
+    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ pigeonholeNumber }) => pigeonholeNumber)],
   );
 }
 
 /** Moves the watermark of a lane forward, never back. The caller has locked the lane's row. */
-export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, reached: number): Promise<void> {
-  await tx.query('update lanes set watermark = greatest(watermark, $3) where sink_id = $1 and ref = $2', [
+export async function moveWatermark(
+  tx: Queryable,
+  { sinkId, pigeonholeNumber }: LaneName,
+  reached: number,
+): Promise<void> {
+  await tx.query('update lanes set watermark = greatest(watermark, $3) where sink_id = $1 and pigeonhole_number = $2', [
     sinkId,
-    ref,
+    pigeonholeNumber,
     reached,
   ]);
 }
@@ -225,8 +238,9 @@ export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, re
 export async function makeDue(tx: Queryable, lanes: readonly LaneName[]): Promise<void> {
   await tx.query(
     `update lanes l set due_at = now(), filling_at = clock_timestamp()
-     from unnest($1::int4[], $2::int4[]) as n (sink_id, ref) where l.sink_id = n.sink_id and l.ref = n.ref`,
-    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ ref }) => ref)],
+     from unnest($1::int4[], $2::int4[]) as n (sink_id, pigeonhole_number) where l.sink_id = n.sink_id
+       and l.pigeonhole_number = n.pigeonhole_number`,
+    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ pigeonholeNumber }) => pigeonholeNumber)],
   );
 }
 
@@ -239,22 +253,27 @@ export async function endWaits(tx: Queryable, sinkId: number): Promise<void> {
   await tx.query(
     `update lanes l set due_at = least(l.due_at, now()),
        retry_at = case when l.retry_at > now() then now() - o.place * interval '1 millisecond' else l.retry_at end
-     from (select ref, row_number() over (order by retry_at desc nulls last, ref desc) - 1 as place
+     from (select pigeonhole_number, row_number() over (order by retry_at desc nulls last,
+       pigeonhole_number desc) - 1 as place
        from lanes where sink_id = $1) o
-     where l.sink_id = $1 and l.ref = o.ref`,
+     where l.sink_id = $1 and l.pigeonhole_number = o.pigeonhole_number`,
     [sinkId],
   );
 }
 
 /** Replaces the recent decisions of a lane. */
-export async function keepRecent(tx: Queryable, { sinkId, ref }: LaneName, recent: string): Promise<void> {
-  await tx.query('update lanes set recent = $3 where sink_id = $1 and ref = $2', [sinkId, ref, recent]);
+export async function keepRecent(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName, recent: string): Promise<void> {
+  await tx.query('update lanes set recent = $3 where sink_id = $1 and pigeonhole_number = $2', [
+    sinkId,
+    pigeonholeNumber,
+    recent,
+  ]);
 }
 
 /** Stores that a lane has taken over a configuration. It is about to send old changes (`markFilling`). */
 export async function keepConfiguration(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   {
     configuration,
     lists,
@@ -264,28 +283,26 @@ export async function keepConfiguration(
 ): Promise<void> {
   await tx.query(
     `update lanes set configuration = $3, lists = $4, settings = $5, recent = $6, filling_at = clock_timestamp()
-     where sink_id = $1 and ref = $2`,
-    [sinkId, ref, configuration, lists.join(' '), settings, recent],
+     where sink_id = $1 and pigeonhole_number = $2`,
+    [sinkId, pigeonholeNumber, configuration, lists.join(' '), settings, recent],
   );
 }
 
 /** Stores up to which sequence a lane was observed, and under which configuration. */
 export async function noteObserved(
   tx: Queryable,
-  { sinkId, ref }: LaneName,
+  { sinkId, pigeonholeNumber }: LaneName,
   { reached, configuration }: { readonly reached: number; readonly configuration: number },
 ): Promise<void> {
-  await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
-    sinkId,
-    ref,
-    reached,
-    configuration,
-  ]);
+  await tx.query(
+    'update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and pigeonhole_number = $2',
+    [sinkId, pigeonholeNumber, reached, configuration],
+  );
 }
 
 /** Locks the lanes that were observed, in the order of lock-order.ts. */
 export async function lockObserved(tx: Queryable): Promise<void> {
-  await tx.query('select 1 from lanes where observed is not null order by sink_id, ref for update');
+  await tx.query('select 1 from lanes where observed is not null order by sink_id, pigeonhole_number for update');
 }
 
 /** Forgets the observation of the lanes of all sinks but these. The caller has locked the lanes. */
@@ -305,8 +322,8 @@ export const takeOverRestoredLanes = `update lanes set owner = coalesce(owner, '
 export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {
   const rows = await ledger.db.query(
     `update lanes set lease_expires_at = now() + $4 * interval '1 millisecond'
-     where sink_id = $1 and ref = $2 and epoch = $3 returning epoch`,
-    [lease.sinkId, lease.ref, lease.epoch, leaseMs],
+     where sink_id = $1 and pigeonhole_number = $2 and epoch = $3 returning epoch`,
+    [lease.sinkId, lease.pigeonholeNumber, lease.epoch, leaseMs],
   );
   return rows.length > 0;
 }
@@ -321,14 +338,14 @@ export async function rememberOnLane(
   memory: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const rows = await ledger.db.query(
-    'update lanes set memory = $4::json where sink_id = $1 and ref = $2 and epoch = $3 returning epoch',
-    [lease.sinkId, lease.ref, lease.epoch, JSON.stringify(memory)],
+    'update lanes set memory = $4::json where sink_id = $1 and pigeonhole_number = $2 and epoch = $3 returning epoch',
+    [lease.sinkId, lease.pigeonholeNumber, lease.epoch, JSON.stringify(memory)],
   );
   if (rows.length === 0) throw staleLane(lease);
 }
 
-function staleLane({ sinkId, ref }: LaneLease): LedgerError {
-  return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} was taken over`);
+function staleLane({ sinkId, pigeonholeNumber }: LaneLease): LedgerError {
+  return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${pigeonholeNumber} was taken over`);
 }
 
 /**
@@ -363,10 +380,11 @@ export interface LockedLane {
 export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedLane> {
   const [lane] = await tx.query<LockedLane>(
     `select l.watermark, l.history_until as "historyUntil", l.history_since as "historySince",
-       p.next_sequence - 1 as newest, exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = $2 and r.done_at is null) as replaying
-     from lanes l join pigeonholes p on p.ref = l.ref
-     where l.sink_id = $1 and l.ref = $2 and l.epoch = $3 for update of l`,
-    [lease.sinkId, lease.ref, lease.epoch],
+       p.next_sequence - 1 as newest, exists (select 1 from replay_lanes r where r.sink_id = $1
+       and r.pigeonhole_number = $2 and r.done_at is null) as replaying
+     from lanes l join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+     where l.sink_id = $1 and l.pigeonhole_number = $2 and l.epoch = $3 for update of l`,
+    [lease.sinkId, lease.pigeonholeNumber, lease.epoch],
   );
   if (lane === undefined) throw staleLane(lease);
   return lane;
@@ -397,10 +415,10 @@ export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutc
          filling_at = case when filling_at is not null and $7 and $4::text is null then clock_timestamp() else filling_at end,
          delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end,
          recent = coalesce($8::text, recent), watermark = greatest(watermark, $9::int8)
-       where sink_id = $1 and ref = $2`,
+       where sink_id = $1 and pigeonhole_number = $2`,
     [
       lease.sinkId,
-      lease.ref,
+      lease.pigeonholeNumber,
       lane.memory === undefined ? null : JSON.stringify(lane.memory),
       lane.failing?.detail ?? null,
       lane.failing?.retryInMs ?? null,
@@ -433,13 +451,13 @@ export interface Intent {
 }
 
 /** Stores the intent of a lane. The caller has locked the lane's row. */
-export async function keepIntent(tx: Queryable, { sinkId, ref }: LaneName, intent: Intent): Promise<void> {
+export async function keepIntent(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName, intent: Intent): Promise<void> {
   await tx.query(
-    `insert into intents (sink_id, ref, reached, configuration, sequences, replays, identities)
+    `insert into intents (sink_id, pigeonhole_number, reached, configuration, sequences, replays, identities)
      values ($1, $2, $3, $4, $5::int8[], $6::int4[], $7::boolean[])`,
     [
       sinkId,
-      ref,
+      pigeonholeNumber,
       intent.reached,
       intent.configuration,
       intent.changes.map(({ sequence }) => sequence),
@@ -453,8 +471,11 @@ export async function keepIntent(tx: Queryable, { sinkId, ref }: LaneName, inten
  * Deletes the intent of a lane. The caller has locked the lane's row.
  * @returns false if it has become deliveries since it was committed
  */
-export async function endIntent(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
-  const rows = await tx.query('delete from intents where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
+export async function endIntent(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName): Promise<boolean> {
+  const rows = await tx.query(
+    'delete from intents where sink_id = $1 and pigeonhole_number = $2 returning pigeonhole_number',
+    [sinkId, pigeonholeNumber],
+  );
   return rows.length > 0;
 }
 
@@ -463,13 +484,17 @@ export async function endIntent(tx: Queryable, { sinkId, ref }: LaneName): Promi
  * this to find out what is being sent, or to take over from a holder that ended. A second run changes nothing.
  * @param sinkId the lane's sink; null: all lanes of the pigeonhole
  */
-export async function openIntents(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
+export async function openIntents(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  sinkId: number | null = null,
+): Promise<void> {
   const intents = await tx.query<{ sink_id: number; reached: number }>(
-    'select sink_id, reached from intents where ref = $1 and ($2::int4 is null or sink_id = $2)',
-    [ref, sinkId],
+    'select sink_id, reached from intents where pigeonhole_number = $1 and ($2::int4 is null or sink_id = $2)',
+    [pigeonholeNumber, sinkId],
   );
   for (const { sink_id: id, reached } of intents) {
-    const lane = { sinkId: id, ref };
+    const lane = { sinkId: id, pigeonholeNumber };
     await writeIntended(tx, lane);
     await moveWatermark(tx, lane, reached);
     await endIntent(tx, lane);

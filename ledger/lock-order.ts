@@ -17,17 +17,18 @@ import type { PageScope } from './items/write-changes.js';
  */
 
 /** A pigeonhole whose row is locked. Together with a list and a stream, it is the scope of a write. */
-export type LockedPlace = Pick<PageScope, 'ref' | 'workspace' | 'pigeonholeId' | 'nextSequence'>;
+export type LockedPlace = Pick<PageScope, 'pigeonholeNumber' | 'workspace' | 'pigeonholeId' | 'nextSequence'>;
 
 /**
  * Locks a pigeonhole's row until commit. Meanwhile no other transaction can assign sequences or write items in the
  * pigeonhole.
  */
-export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
+export async function lockPlace(tx: Queryable, pigeonholeNumber: number): Promise<LockedPlace | undefined> {
   const [place] = await tx.query<LockedPlace>(
-    `select ref, workspace, pigeonhole_id as "pigeonholeId", next_sequence as "nextSequence" from pigeonholes
-     where ref = $1 for no key update`,
-    [ref],
+    `select pigeonhole_number as "pigeonholeNumber", workspace, pigeonhole_id as "pigeonholeId",
+       next_sequence as "nextSequence" from pigeonholes
+     where pigeonhole_number = $1 for no key update`,
+    [pigeonholeNumber],
   );
   return place;
 }
@@ -39,11 +40,11 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
  * meanwhile waits for the pigeonhole's row (`addLane`). Also tells the pigeonhole's reader, which may remember what is
  * removed.
  */
-export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
-  const place = await lockPlace(tx, ref);
-  await raiseAsked(tx, [ref]);
-  await tx.query('select 1 from lanes where ref = $1 order by sink_id for update', [ref]);
-  await openIntents(tx, ref);
+export async function lockPlaceWithLanes(tx: Queryable, pigeonholeNumber: number): Promise<LockedPlace | undefined> {
+  const place = await lockPlace(tx, pigeonholeNumber);
+  await raiseAsked(tx, [pigeonholeNumber]);
+  await tx.query('select 1 from lanes where pigeonhole_number = $1 order by sink_id for update', [pigeonholeNumber]);
+  await openIntents(tx, pigeonholeNumber);
   return place;
 }
 
@@ -51,7 +52,7 @@ export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<Lo
 export async function lockLanesOf(tx: Queryable, sink: string | null): Promise<void> {
   await tx.query(
     `select 1 from lanes l join sinks s on s.id = l.sink_id where ($1::text is null or s.name = $1)
-     order by l.sink_id, l.ref for update of l`,
+     order by l.sink_id, l.pigeonhole_number for update of l`,
     [sink],
   );
 }

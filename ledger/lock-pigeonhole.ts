@@ -25,15 +25,16 @@ export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", p.next_sequence as "nextSequence",
        s.gone_count, s.gone_at is not null as stream_gone, p.gone_at is not null as place_gone,
        exists (select 1 from forgotten f where f.workspace = p.workspace)
-         or exists (select 1 from forgotten_codes f where f.ref = p.ref) as "hasForgottenPeople"
-     from pigeonholes p join streams s on s.ref = p.ref
+         or exists (select 1 from forgotten_codes f
+           where f.pigeonhole_number = p.pigeonhole_number) as "hasForgottenPeople"
+     from pigeonholes p join streams s on s.pigeonhole_number = p.pigeonhole_number
      where s.id = $1 and s.epoch = $2 for no key update`,
     [lease.streamId, lease.epoch],
   );
   if (row === undefined) throw stale(lease);
   const { gone_count: reported, stream_gone: stream, place_gone: pigeonhole, ...scope } = row;
   if (reported > 0 || stream || pigeonhole) await existsAgain(tx, lease, { stream, pigeonhole });
-  return { ...scope, ref: lease.ref, list: lease.list, streamId: lease.streamId };
+  return { ...scope, pigeonholeNumber: lease.pigeonholeNumber, list: lease.list, streamId: lease.streamId };
 }
 
 interface LockedRow extends Pick<PageScope, 'workspace' | 'pigeonholeId' | 'nextSequence'> {

@@ -30,11 +30,20 @@ export async function noteMissing(
   await noteFoundExcept(tx, lease, keys);
   if (keys.length === 0) return [];
   return await tx.query<MissingItem>(
-    `insert into missing (ref, list, key, stream_id, since, walks, evident_at)
+    `insert into missing (pigeonhole_number, list, key, stream_id, since, walks, evident_at)
      select $1, $2, n.key, $3, $4, n.between::int, $7 from unnest($5::text[], $6::boolean[]) as n (key, between)
-     on conflict (ref, list, key) do update set walks = missing.walks + excluded.walks, stream_id = excluded.stream_id
+     on conflict (pigeonhole_number, list, key) do update set walks = missing.walks + excluded.walks,
+       stream_id = excluded.stream_id
      returning key, walks, since, state`,
-    [lease.ref, lease.list, lease.streamId, walk.firstAt, keys, absent.map(({ between }) => between), walk.endedAt],
+    [
+      lease.pigeonholeNumber,
+      lease.list,
+      lease.streamId,
+      walk.firstAt,
+      keys,
+      absent.map(({ between }) => between),
+      walk.endedAt,
+    ],
   );
 }
 
@@ -76,16 +85,16 @@ export async function countSteadyWalk(
  */
 export async function confirmMissing(
   tx: Queryable,
-  { ref, list }: Pick<StreamLease, 'ref' | 'list'>,
+  { pigeonholeNumber, list }: Pick<StreamLease, 'pigeonholeNumber' | 'list'>,
   { keys, at }: { readonly keys: readonly string[]; readonly at: Date },
   { waitMs, doubtfulUntil }: { readonly waitMs: number; readonly doubtfulUntil: Date | null },
 ): Promise<Set<string>> {
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
     `update missing set confirm_at =
        greatest(coalesce(confirm_at, $6::timestamptz), evident_at + $5 * interval '1 millisecond')
-     where ref = $1 and list = $2 and key = any($3::text[])
+     where pigeonhole_number = $1 and list = $2 and key = any($3::text[])
      returning key, since < $4 and confirm_at <= $4 as confirmed`,
-    [ref, list, keys, at, waitMs, doubtfulUntil],
+    [pigeonholeNumber, list, keys, at, waitMs, doubtfulUntil],
   );
   return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
 }
@@ -97,38 +106,39 @@ export async function confirmMissing(
  */
 export async function noteProved(
   tx: Queryable,
-  { ref, list, streamId }: StreamLease,
+  { pigeonholeNumber, list, streamId }: StreamLease,
   { keys, at }: { readonly keys: readonly string[]; readonly at: Date },
 ): Promise<{ readonly key: string; readonly lackedAt: Date }[]> {
   return await tx.query<{ key: string; lackedAt: Date }>(
     `with marked as (
        update missing set lacked_at = coalesce(lacked_at, $4)
-       where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
+       where pigeonhole_number = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
        -- a sweep of another stream does not count if items of that stream went missing in it: the service may
        -- have left out rows
        select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
          and x.since >= s.swept_from) then swept_from end as swept_from
-       from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
+       from streams s where pigeonhole_number = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
      select key, lacked_at as "lackedAt" from marked m where exists (
        select 1 from others o where m.lacked_at >= $4 or o.swept_from is null or o.swept_from <= m.lacked_at)`,
-    [ref, list, streamId, at, keys],
+    [pigeonholeNumber, list, streamId, at, keys],
   );
 }
 
 /** Records a filtered request for missing items. @param found keys of those that still exist */
 export async function noteLookUp(
   tx: Queryable,
-  { ref, list }: Pick<StreamLease, 'ref' | 'list'>,
+  { pigeonholeNumber, list }: Pick<StreamLease, 'pigeonholeNumber' | 'list'>,
   { requested, found }: { readonly requested: readonly string[]; readonly found: readonly string[] },
 ): Promise<void> {
   await tx.query(
-    'update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])',
-    [ref, list, requested],
+    `update missing set looked_up_at = clock_timestamp() where pigeonhole_number = $1 and list = $2
+       and key = any($3::text[])`,
+    [pigeonholeNumber, list, requested],
   );
   await noteNoLongerMissing(
     tx,
-    ref,
+    pigeonholeNumber,
     found.map((key) => ({ list, key })),
   );
 }
@@ -136,27 +146,27 @@ export async function noteLookUp(
 /** Removes items that exist, or that were deleted or erased. */
 export async function noteNoLongerMissing(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   items: readonly { readonly list: string; readonly key: string }[],
 ): Promise<void> {
   if (items.length === 0) return;
   await tx.query(
     `delete from missing m using unnest($2::text[], $3::text[]) as n (list, key)
-     where m.ref = $1 and m.list = n.list and m.key = n.key`,
-    [ref, items.map(({ list }) => list), items.map(({ key }) => key)],
+     where m.pigeonhole_number = $1 and m.list = n.list and m.key = n.key`,
+    [pigeonholeNumber, items.map(({ list }) => list), items.map(({ key }) => key)],
   );
 }
 
 /** Makes the deletion of missing items wait for an operator. @param hold number of the hold that the operator decides */
 export async function holdMissing(
   tx: Queryable,
-  { ref, list }: { readonly ref: number; readonly list: string },
+  { pigeonholeNumber, list }: { readonly pigeonholeNumber: number; readonly list: string },
   keys: readonly string[],
   hold: number,
 ): Promise<void> {
   await tx.query(
-    `update missing set state = 'held', hold = $4 where ref = $1 and list = $2 and key = any($3::text[])`,
-    [ref, list, keys, hold],
+    `update missing set state = 'held', hold = $4 where pigeonhole_number = $1 and list = $2 and key = any($3::text[])`,
+    [pigeonholeNumber, list, keys, hold],
   );
 }
 

@@ -161,14 +161,14 @@ export async function savePage(
  */
 export async function forgetDigests(
   tx: Queryable,
-  where: { ref: number; list: string },
+  where: { pigeonholeNumber: number; list: string },
   range: { low: number; high: number } | null,
 ): Promise<void> {
   await tx.query(
     `update pages p set digest = null from streams s
-     where s.ref = $1 and s.list = $2 and p.stream_id = s.id and p.digest is not null
+     where s.pigeonhole_number = $1 and s.list = $2 and p.stream_id = s.id and p.digest is not null
        and ($3::int8 is null or p.low is null or (p.low <= $4 and p.high >= $3))`,
-    [where.ref, where.list, range?.low ?? null, range?.high ?? null],
+    [where.pigeonholeNumber, where.list, range?.low ?? null, range?.high ?? null],
   );
 }
 
@@ -190,7 +190,7 @@ export async function dropPagesFrom(tx: Queryable, streamId: number, ordinal: nu
 /** Clears the digests of all pages of these workspaces, so that each page is compared row by row again. */
 export async function forgetDigestsOf(tx: Queryable, workspaces: readonly string[]): Promise<void> {
   await tx.query(
-    `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
+    `update pages g set digest = null from streams s join pigeonholes p on p.pigeonhole_number = s.pigeonhole_number
      where g.stream_id = s.id and p.workspace = any($1::text[])`,
     [workspaces],
   );

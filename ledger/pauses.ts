@@ -51,13 +51,13 @@ export async function pause(
 async function tellReaders(tx: Queryable, { scope, name }: Pick<Pause, 'scope' | 'name'>): Promise<void> {
   if (scope === 'workspace') await raiseAskedOfWorkspace(tx, name);
   if (scope !== 'pigeonhole') return;
-  const rows = await tx.query<{ ref: number }>(
-    `select ref from pigeonholes where workspace || '/' || pigeonhole_id = $1`,
+  const rows = await tx.query<{ pigeonholeNumber: number }>(
+    `select pigeonhole_number as "pigeonholeNumber" from pigeonholes where workspace || '/' || pigeonhole_id = $1`,
     [name],
   );
   await raiseAsked(
     tx,
-    rows.map(({ ref }) => ref),
+    rows.map(({ pigeonholeNumber }) => pigeonholeNumber),
   );
 }
 

@@ -34,11 +34,12 @@ describe.each(kinds)('readers, on %s', (kind) => {
     return rows.map(({ size }) => size);
   }
 
-  async function refOf(pigeonholeId: number): Promise<number> {
-    const [row] = await ledger.db.query<{ ref: number }>('select ref from pigeonholes where pigeonhole_id = $1', [
-      pigeonholeId,
-    ]);
-    return row!.ref;
+  async function pigeonholeNumberOf(pigeonholeId: number): Promise<number> {
+    const [row] = await ledger.db.query<{ pigeonholeNumber: number }>(
+      'select pigeonhole_number as "pigeonholeNumber" from pigeonholes where pigeonhole_id = $1',
+      [pigeonholeId],
+    );
+    return row!.pigeonholeNumber;
   }
 
   it('have at most 25 pigeonholes each, and fill up before another is added', async () => {
@@ -46,14 +47,18 @@ describe.each(kinds)('readers, on %s', (kind) => {
     expect(await sizes()).toEqual([25, 5]);
     await select(31, 60);
     expect(await sizes()).toEqual([25, 25, 10]);
-    const before = await ledger.db.query('select ref, reader, asked from pigeonholes order by ref');
+    const before = await ledger.db.query(
+      'select pigeonhole_number, reader, asked from pigeonholes order by pigeonhole_number',
+    );
     await assignReaders(ledger);
-    expect(await ledger.db.query('select ref, reader, asked from pigeonholes order by ref')).toEqual(before);
+    expect(
+      await ledger.db.query('select pigeonhole_number, reader, asked from pigeonholes order by pigeonhole_number'),
+    ).toEqual(before);
   });
 
   it('lose the pigeonholes that no sync selects, and give their places to others', async () => {
     await select(1, 30);
-    await archiveSelections(ledger, 'events', [await refOf(1), await refOf(2)]);
+    await archiveSelections(ledger, 'events', [await pigeonholeNumberOf(1), await pigeonholeNumberOf(2)]);
     await assignReaders(ledger);
     expect(await sizes()).toEqual([23, 5]);
     await select(31, 32);
@@ -91,7 +96,7 @@ describe.each(kinds)('readers, on %s', (kind) => {
     const [number] = await readerNumbers(ledger);
     const lease = (await takeReader(ledger, number!, 'one'))!;
     expect(await endEmptyReader(ledger, lease)).toBe(false);
-    await archiveSelections(ledger, 'events', [await refOf(1)]);
+    await archiveSelections(ledger, 'events', [await pigeonholeNumberOf(1)]);
     await assignReaders(ledger);
     expect(await beat(ledger, lease)).toMatchObject({ members: [] });
     expect(await endEmptyReader(ledger, { ...lease, epoch: lease.epoch - 1 })).toBe(false);

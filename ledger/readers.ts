@@ -13,7 +13,7 @@ export interface ReaderLease {
 
 /** A pigeonhole of a reader. */
 export interface ReaderMember {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   /** Increases with each request from outside that the reader has to notice. */
@@ -30,10 +30,10 @@ export interface Beat {
 }
 
 /** SQL query for the pigeonholes that a sync in use has selected. */
-const selected = `select n.ref from selections n join syncs y on y.name = n.sync
+const selected = `select n.pigeonhole_number from selections n join syncs y on y.name = n.sync
   where n.archived_at is null and y.archived_at is null`;
 
-const isMisassigned = `(p.reader is null) = (p.ref in (${selected}))`;
+const isMisassigned = `(p.reader is null) = (p.pigeonhole_number in (${selected}))`;
 
 /**
  * Gives each selected pigeonhole a reader, and takes it from the others. Fills the readers that have room before it adds
@@ -44,13 +44,14 @@ export async function assignReaders(ledger: Ledger): Promise<void> {
   if (wrong.length === 0) return;
   await ledger.db.transaction(async (tx) => {
     await tx.query('lock table readers in share row exclusive mode'); // also against `endEmptyReader`
-    const rows = await tx.query<{ ref: number; reader: number | null }>(
-      `select ref, reader from pigeonholes p where ${isMisassigned} order by ref for no key update`,
+    const rows = await tx.query<{ pigeonholeNumber: number; reader: number | null }>(
+      `select pigeonhole_number as "pigeonholeNumber", reader from pigeonholes p where ${isMisassigned}
+         order by pigeonhole_number for no key update`,
     );
     const left = rows.filter(({ reader }) => reader !== null);
     await setReaders(
       tx,
-      left.map(({ ref }) => ({ ref, reader: null })),
+      left.map(({ pigeonholeNumber }) => ({ pigeonholeNumber, reader: null })),
     );
     const missing = rows.filter(({ reader }) => reader === null);
     await setReaders(tx, await placesFor(tx, missing));
@@ -60,11 +61,12 @@ export async function assignReaders(ledger: Ledger): Promise<void> {
 /** Returns a reader for each of these pigeonholes, and adds readers as needed. */
 async function placesFor(
   tx: Queryable,
-  pigeonholes: readonly { readonly ref: number }[],
-): Promise<{ ref: number; reader: number }[]> {
+  pigeonholes: readonly { readonly pigeonholeNumber: number }[],
+): Promise<{ pigeonholeNumber: number; reader: number }[]> {
   const readers = await tx.query<{ number: number; members: number }>(
-    `select r.number, count(p.ref)::int as members from readers r left join pigeonholes p on p.reader = r.number
-     group by r.number having count(p.ref) < $1 order by r.number`,
+    `select r.number, count(p.pigeonhole_number)::int as members from readers r
+       left join pigeonholes p on p.reader = r.number
+     group by r.number having count(p.pigeonhole_number) < $1 order by r.number`,
     [perReader],
   );
   const places = readers.flatMap(({ number, members }) => Array<number>(perReader - members).fill(number));
@@ -72,7 +74,7 @@ async function placesFor(
     const [added] = await tx.query<{ number: number }>('insert into readers default values returning number');
     places.push(...Array<number>(perReader).fill(added!.number));
   }
-  return pigeonholes.map(({ ref }, index) => ({ ref, reader: places[index]! }));
+  return pigeonholes.map(({ pigeonholeNumber }, index) => ({ pigeonholeNumber, reader: places[index]! }));
 }
 
 /** Returns the numbers of all readers. */
@@ -118,16 +120,17 @@ export async function beat(ledger: Ledger, { number, epoch }: ReaderLease): Prom
     { configuration: number; now: Date } & { [Field in keyof ReaderMember]: ReaderMember[Field] | null }
   >(
     `select (select coalesce(max(c.number), 0) from configurations c) as configuration,
-       clock_timestamp() as now, p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.asked,
+       clock_timestamp() as now, p.pigeonhole_number as "pigeonholeNumber", p.workspace,
+       p.pigeonhole_id as "pigeonholeId", p.asked,
        exists (select 1 from workspaces w where w.name = p.workspace and w.wait_until is not null) as waits
      from readers r left join pigeonholes p on p.reader = r.number
-     where r.number = $1 and r.epoch = $2 order by p.ref`,
+     where r.number = $1 and r.epoch = $2 order by p.pigeonhole_number`,
     [number, epoch],
   );
   if (rows.length === 0) return undefined;
   ledger.clock.adjust(rows[0]!.now, askedAt);
   const members = rows.flatMap(({ configuration: _, now: __, ...member }) =>
-    member.ref === null ? [] : [member as ReaderMember],
+    member.pigeonholeNumber === null ? [] : [member as ReaderMember],
   );
   return { configuration: rows[0]!.configuration, members };
 }

@@ -1,7 +1,7 @@
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { refOf } from './pigeonholes.js';
+import { pigeonholeNumberOf } from './pigeonholes.js';
 import { seenFields, type SeenFields } from './seen-fields.js';
 
 const databases = useBothDatabases();
@@ -14,12 +14,13 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
   afterEach(() => ledger.db.query('delete from items'));
 
   async function store(pigeonholeId: number, list: string, items: readonly unknown[]): Promise<void> {
-    const ref = await refOf(ledger, 'acme', pigeonholeId);
+    const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', pigeonholeId);
     await ledger.db.query(
-      `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+      `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, seen_at,
+         last_sequence)
        select $1, $2, n.n::text, 1, 1, '\\x00', n.payload, '', now(), 1
        from unnest($3::json[]) with ordinality as n (payload, n)`,
-      [ref, list, items.map((item) => (item === null ? null : JSON.stringify(item)))],
+      [pigeonholeNumber, list, items.map((item) => (item === null ? null : JSON.stringify(item)))],
     );
   }
   const seen = (list: string, pigeonholeId: number | null = null): Promise<SeenFields[]> =>

@@ -50,8 +50,9 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsReques
        count(*)::int as items,
        (count(*) filter (where json_typeof(e.value) <> 'null' and e.value::text !~ '^"[[:space:]]*"$'))::int as filled
      from pigeonholes p
-       cross join lateral (select payload from items where ref = p.ref and list = $1 and payload is not null
-         order by ref, list, key limit $6::int8) i
+       cross join lateral (select payload from items where pigeonhole_number = p.pigeonhole_number and list = $1
+         and payload is not null
+         order by pigeonhole_number, list, key limit $6::int8) i
        cross join lateral (select ${readableJson('i.payload')} as payload) c
        cross join lateral (
          select null as field, null as member, null::json as value
@@ -87,7 +88,7 @@ export async function fieldNames(
     `select p.workspace || '/' || p.pigeonhole_id as place, n.names from pigeonholes p cross join lateral (
        select array_agg(distinct k.name) as names from items i
          cross join lateral json_object_keys(${readableJson('i.payload')}) k (name)
-       where i.ref = p.ref and i.list = $1 and i.payload is not null) n
+       where i.pigeonhole_number = p.pigeonhole_number and i.list = $1 and i.payload is not null) n
      where n.names is not null and ($2::text is null or p.workspace = $2)
        and ($3::int8 is null or p.pigeonhole_id = $3)`,
     [list, workspace, pigeonholeId],

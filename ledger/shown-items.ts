@@ -28,7 +28,7 @@ const itemColumns = `i.key, i.session_id as "sessionId", i.revision, i.payload i
 export async function shownItems(
   ledger: Ledger,
   asked: {
-    readonly ref: number;
+    readonly pigeonholeNumber: number;
     readonly list: string;
     /** Null: items of all sessions. */
     readonly sessionId: number | null;
@@ -38,9 +38,10 @@ export async function shownItems(
 ): Promise<ShownItem[]> {
   const rows = await ledger.db.query<ItemRow>(
     `select ${itemColumns} from items i
-     where i.ref = $1 and i.list = $2 and ($3::int8 is null or i.session_id = $3) and ($4::text is null or i.key > $4)
+     where i.pigeonhole_number = $1 and i.list = $2 and ($3::int8 is null or i.session_id = $3) and ($4::text is null
+       or i.key > $4)
      order by i.key limit $5`,
-    [asked.ref, asked.list, asked.sessionId, asked.after, asked.limit],
+    [asked.pigeonholeNumber, asked.list, asked.sessionId, asked.after, asked.limit],
   );
   return rows.map(showItem);
 }
@@ -48,11 +49,11 @@ export async function shownItems(
 /** Returns one item; undefined if the ledger does not have it. */
 export async function shownItem(
   ledger: Ledger,
-  { ref, list, key }: { readonly ref: number; readonly list: string; readonly key: string },
+  { pigeonholeNumber, list, key }: { readonly pigeonholeNumber: number; readonly list: string; readonly key: string },
 ): Promise<ShownItem | undefined> {
   const [row] = await ledger.db.query<ItemRow>(
-    `select ${itemColumns} from items i where i.ref = $1 and i.list = $2 and i.key = $3`,
-    [ref, list, key],
+    `select ${itemColumns} from items i where i.pigeonhole_number = $1 and i.list = $2 and i.key = $3`,
+    [pigeonholeNumber, list, key],
   );
   return row === undefined ? undefined : showItem(row);
 }
@@ -69,7 +70,7 @@ function shownFields(payload: string, visibility: string | null): Fields {
   return visibility === null || visibility === 'named' ? fields : withoutIdentity(fields);
 }
 
-/** Position of a reader in the changes of each pigeonhole: `ref` to sequence. */
+/** Position of a reader in the changes of each pigeonhole: its number in the ledger, to the sequence. */
 export type FeedPosition = ReadonlyMap<number, number>;
 
 export interface FeedFilter {
@@ -80,7 +81,7 @@ export interface FeedFilter {
 }
 
 export interface FeedChange {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly sequence: number;
@@ -100,13 +101,13 @@ export interface FeedChange {
  * in the order of their sequences.
  */
 export async function feedHeads(ledger: Ledger, { workspace, pigeonhole }: FeedFilter): Promise<FeedPosition> {
-  const rows = await ledger.db.query<{ ref: number; head: number }>(
-    `select ref, next_sequence - 1 as head from pigeonholes
+  const rows = await ledger.db.query<{ pigeonholeNumber: number; head: number }>(
+    `select pigeonhole_number as "pigeonholeNumber", next_sequence - 1 as head from pigeonholes
      where next_sequence > 1 and ($1::text is null or workspace = $1)
        and ($2::text is null or workspace || '/' || pigeonhole_id = $2)`,
     [workspace, pigeonhole],
   );
-  return new Map(rows.map(({ ref, head }) => [ref, head]));
+  return new Map(rows.map(({ pigeonholeNumber, head }) => [pigeonholeNumber, head]));
 }
 
 interface FeedRow extends Omit<FeedChange, 'data'> {
@@ -115,11 +116,11 @@ interface FeedRow extends Omit<FeedChange, 'data'> {
 }
 
 /** SQL for the changes `c` as rows, with the items' data if `$1` is true. */
-const shownChanges = `select c.ref, c.sequence, c.list, c.key, c.revision, c.kind, c.session_id as "sessionId",
-    c.visibility, c.found_at as "foundAt", i.visibility as current,
+const shownChanges = `select c.pigeonhole_number as "pigeonholeNumber", c.sequence, c.list, c.key, c.revision, c.kind,
+  c.session_id as "sessionId", c.visibility, c.found_at as "foundAt", i.visibility as current,
     case when $1::boolean and c.kind <> 'deleted' then coalesce(c.snapshot,
       case when i.last_sequence = c.sequence and not i.expired then i.payload end) end as payload
-  from changes c left join items i on i.ref = c.ref and i.list = c.list and i.key = c.key`;
+  from changes c left join items i on i.pigeonhole_number = c.pigeonhole_number and i.list = c.list and i.key = c.key`;
 
 /**
  * Returns the changes of each pigeonhole between two positions, in the order in which they were found; at most `limit`
@@ -128,20 +129,22 @@ const shownChanges = `select c.ref, c.sequence, c.list, c.key, c.revision, c.kin
  */
 export async function feedChanges(
   ledger: Ledger,
-  ranges: readonly { readonly ref: number; readonly after: number; readonly upTo: number }[],
+  ranges: readonly { readonly pigeonholeNumber: number; readonly after: number; readonly upTo: number }[],
   { list, limit, personal }: { readonly list: string | null; readonly limit: number; readonly personal: boolean },
 ): Promise<FeedChange[]> {
   if (ranges.length === 0) return [];
   const rows = await ledger.db.query<FeedRow>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.*
-     from unnest($2::int4[], $3::int8[], $4::int8[]) as n (ref, after, up_to) join pigeonholes p on p.ref = n.ref
+     from unnest($2::int4[], $3::int8[], $4::int8[]) as n (pigeonhole_number, after, up_to)
+       join pigeonholes p on p.pigeonhole_number = n.pigeonhole_number
        cross join lateral (${shownChanges}
-         where c.ref = n.ref and c.sequence > n.after and c.sequence <= n.up_to and ($5::text is null or c.list = $5)
+         where c.pigeonhole_number = n.pigeonhole_number and c.sequence > n.after and c.sequence <= n.up_to
+           and ($5::text is null or c.list = $5)
          order by c.sequence limit $6) f
-     order by f."foundAt", f.ref, f.sequence`,
+     order by f."foundAt", f."pigeonholeNumber", f.sequence`,
     [
       personal,
-      ranges.map(({ ref }) => ref),
+      ranges.map(({ pigeonholeNumber }) => pigeonholeNumber),
       ranges.map(({ after }) => after),
       ranges.map(({ upTo }) => upTo),
       list,
@@ -160,11 +163,12 @@ export async function newestChanges(
   if (heads.size === 0 || limit === 0) return [];
   const rows = await ledger.db.query<FeedRow>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.*
-     from unnest($2::int4[], $3::int8[]) as n (ref, up_to) join pigeonholes p on p.ref = n.ref
+     from unnest($2::int4[], $3::int8[]) as n (pigeonhole_number, up_to)
+       join pigeonholes p on p.pigeonhole_number = n.pigeonhole_number
        cross join lateral (${shownChanges}
-         where c.ref = n.ref and c.sequence <= n.up_to and ($4::text is null or c.list = $4)
+         where c.pigeonhole_number = n.pigeonhole_number and c.sequence <= n.up_to and ($4::text is null or c.list = $4)
          order by c.sequence desc limit $5) f
-     order by f."foundAt" desc, f.ref desc, f.sequence desc limit $5`,
+     order by f."foundAt" desc, f."pigeonholeNumber" desc, f.sequence desc limit $5`,
     [personal, [...heads.keys()], [...heads.values()], list, limit],
   );
   return rows.map(showChange).toReversed();

@@ -36,17 +36,19 @@ export async function addSignIns(
 ): Promise<{ readonly codes: readonly Buffer[] | null; readonly position: number }> {
   const end = Math.min(scope.nextSequence - 1, position + sequencesAtOnce);
   const changes = await tx.query<{ sequence: number; key: string }>(
-    `select sequence, key from changes where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3
+    `select sequence, key from changes where pigeonhole_number = $1 and list = 'attendees' and sequence > $2
+       and sequence <= $3
      order by sequence limit ${changesAtOnce}`,
-    [scope.ref, position, end],
+    [scope.pigeonholeNumber, position, end],
   );
   const next = changes.length < changesAtOnce ? end : changes.at(-1)!.sequence;
   if (changes.length === 0) return { codes: end < scope.nextSequence - 1 ? [] : null, position: next };
   const attendees = await tx.query<AttendeeRow>(
     `select i.key::int8 as "attendeeId", i.payload from unnest($2::text[]) as n (key)
-       cross join lateral (select key, payload, expired from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i
+       cross join lateral (select key, payload, expired from items where pigeonhole_number = $1 and list = 'attendees'
+         and key = n.key limit 1) i
      where not i.expired -- the stored sign-in stays, because the record no longer shows it`,
-    [scope.ref, [...new Set(changes.map(({ key }) => key))]],
+    [scope.pigeonholeNumber, [...new Set(changes.map(({ key }) => key))]],
   );
   return { codes: await replaceSignIns(ledger, tx, scope, attendees), position: next };
 }
@@ -54,22 +56,22 @@ export async function addSignIns(
 async function replaceSignIns(
   ledger: Ledger,
   tx: Queryable,
-  { ref, workspace }: PageScope,
+  { pigeonholeNumber, workspace }: PageScope,
   attendees: readonly AttendeeRow[],
 ): Promise<readonly Buffer[]> {
   const before = await tx.query<Pick<SignIn, 'codeHash' | 'registrantId'>>(
     `delete from sign_ins where ctid = any(array(
        select s.at from unnest($2::int8[]) as n (attendee_id) cross join lateral (select ctid as at from sign_ins
-         where ref = $1 and attendee_id = n.attendee_id limit 1) s))
+         where pigeonhole_number = $1 and attendee_id = n.attendee_id limit 1) s))
      returning code_hash as "codeHash", registrant_id as "registrantId"`,
-    [ref, attendees.map(({ attendeeId }) => attendeeId)],
+    [pigeonholeNumber, attendees.map(({ attendeeId }) => attendeeId)],
   );
   const now = attendees.flatMap((row) => toSignIn(ledger, row) ?? []);
   await tx.query(
-    `insert into sign_ins (ref, attendee_id, code_hash, registrant_id, signed_in_at, subject)
+    `insert into sign_ins (pigeonhole_number, attendee_id, code_hash, registrant_id, signed_in_at, subject)
      select $1, n.* from unnest($2::int8[], $3::bytea[], $4::int8[], $5::text[], $6::bytea[]) as n`,
     [
-      ref,
+      pigeonholeNumber,
       now.map(({ attendeeId }) => attendeeId),
       now.map(({ codeHash }) => codeHash),
       now.map(({ registrantId }) => registrantId),
@@ -81,8 +83,8 @@ async function replaceSignIns(
   const others = await tx.query<Pick<SignIn, 'codeHash'>>(
     `select distinct s.code_hash as "codeHash" from unnest($2::int8[]) as n (registrant_id)
        cross join lateral (select code_hash from sign_ins
-         where ref = $1 and registrant_id = n.registrant_id and code_hash is not null offset 0) s`,
-    [ref, [...new Set(ids.filter((id) => id !== null))]],
+         where pigeonhole_number = $1 and registrant_id = n.registrant_id and code_hash is not null offset 0) s`,
+    [pigeonholeNumber, [...new Set(ids.filter((id) => id !== null))]],
   );
   return distinct([...before, ...others, ...now].map(({ codeHash }) => codeHash));
 }
@@ -94,7 +96,7 @@ async function replaceSignIns(
 export async function keepCodes(
   ledger: Ledger,
   tx: Queryable,
-  { ref, workspace }: Pick<PageScope, 'ref' | 'workspace'>,
+  { pigeonholeNumber, workspace }: Pick<PageScope, 'pigeonholeNumber' | 'workspace'>,
   attendees: readonly AttendeeRow[],
 ): Promise<void> {
   const known = attendees.flatMap((row) => {
@@ -102,10 +104,11 @@ export async function keepCodes(
     return signIn?.codeHash == null ? [] : [{ attendeeId: signIn.attendeeId, codeHash: signIn.codeHash }];
   });
   await tx.query(
-    `insert into sign_ins (ref, attendee_id, code_hash, subject)
-     select $1, n.* from unnest($2::int8[], $3::bytea[], $4::bytea[]) as n on conflict (ref, attendee_id) do nothing`,
+    `insert into sign_ins (pigeonhole_number, attendee_id, code_hash, subject)
+     select $1, n.* from unnest($2::int8[], $3::bytea[], $4::bytea[]) as n on conflict (pigeonhole_number, attendee_id)
+       do nothing`,
     [
-      ref,
+      pigeonholeNumber,
       known.map(({ attendeeId }) => attendeeId),
       known.map(({ codeHash }) => codeHash),
       known.map(({ attendeeId }) => ledger.hash.subject(workspace, attendeeId, 'named')),
@@ -117,7 +120,7 @@ export async function keepCodes(
 export async function eraseSignIns(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.query(
     `delete from sign_ins s using forgotten f join pigeonholes p on p.workspace = f.workspace
-     where f.erasure = $1 and s.ref = p.ref and s.subject = f.subject`,
+     where f.erasure = $1 and s.pigeonhole_number = p.pigeonhole_number and s.subject = f.subject`,
     [erasure],
   );
 }
@@ -150,27 +153,27 @@ interface LinkedRow extends LinkedAttendee {
  */
 export async function linkedAttendees(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   codeHashes: readonly Buffer[],
 ): Promise<Map<string, LinkedAttendee[]>> {
   const rows = await tx.query<LinkedRow>(
     `with direct as (
        select s.* from unnest($2::bytea[]) as n (code_hash)
          cross join lateral (select code_hash, attendee_id, registrant_id, signed_in_at from sign_ins
-           where ref = $1 and code_hash = n.code_hash offset 0) s),
+           where pigeonhole_number = $1 and code_hash = n.code_hash offset 0) s),
      linked as (
        select * from direct
        union
        select d.code_hash, s.attendee_id, s.registrant_id, s.signed_in_at from direct d
          cross join lateral (select attendee_id, registrant_id, signed_in_at from sign_ins
-           where ref = $1 and registrant_id = d.registrant_id and code_hash is null offset 0) s)
+           where pigeonhole_number = $1 and registrant_id = d.registrant_id and code_hash is null offset 0) s)
      select l.code_hash as "codeHash", l.attendee_id as "attendeeId", l.registrant_id as "registrantId",
        l.signed_in_at as "signedInAt", a.consent
      from linked l
-       cross join lateral (select consent from items where ref = $1 and list = 'attendees' and key = l.attendee_id::text
-         and payload is not null and consent is not null limit 1) a
+       cross join lateral (select consent from items where pigeonhole_number = $1 and list = 'attendees'
+         and key = l.attendee_id::text and payload is not null and consent is not null limit 1) a
      order by l.attendee_id`,
-    [ref, codeHashes],
+    [pigeonholeNumber, codeHashes],
   );
   return groupBy(rows, ({ codeHash }) => codeHash.toString('hex'));
 }

@@ -65,11 +65,11 @@ export const heldRowOutcome = `case when code_status in ('created', 'confirmed',
   when code_status = 'conflict' then 'conflict' else 'waiting' end`;
 
 /*
- * The conditions below can be served by only one index each (decision 0038). If a table has no statistics, or its statistics do
- * not cover this pigeonhole, the planner expects one row for `sink_id = … and ref = …`. It then considers the primary
- * key as good as the index that the statement needs, and reads everything ever delivered on the lane. These indexes
- * start with an expression that no other index has, so a condition with the same expression leaves the planner no
- * choice.
+ * The conditions below can be served by only one index each (decision 0038). If a table has no statistics, or its
+ * statistics do not cover this pigeonhole, the planner expects one row for `sink_id = … and pigeonhole_number = …`. It
+ * then considers the primary key as good as the index that the statement needs, and reads everything ever delivered on
+ * the lane. These indexes start with an expression that no other index has, so a condition with the same expression
+ * leaves the planner no choice.
  */
 
 /**
@@ -77,8 +77,8 @@ export const heldRowOutcome = `case when code_status in ('created', 'confirmed',
  * rows are read in that order. The statement must also restrict the rows to those of one index (`deliveries_of_item` or
  * `deliveries_told_settled`).
  */
-export function byItem(deliveries: string, sinkId: string, ref: string): string {
-  return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.ref = ${ref}`;
+export function byItem(deliveries: string, sinkId: string, pigeonholeNumber: string): string {
+  return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.pigeonhole_number = ${pigeonholeNumber}`;
 }
 
 /**
@@ -86,8 +86,9 @@ export function byItem(deliveries: string, sinkId: string, ref: string): string 
  * in that order. The statement must also restrict `state` either to `waiting` and `retry` or to `sending`, because
  * there is one index for each of the two.
  */
-export function byOrder(deliveries: string, sinkId: string, ref: string): string {
-  return `(${deliveries}.sink_id::int8 << 32 | ${deliveries}.ref) = (${sinkId}::int4::int8 << 32 | ${ref}::int4)`;
+export function byOrder(deliveries: string, sinkId: string, pigeonholeNumber: string): string {
+  return `(${deliveries}.sink_id::int8 << 32 | ${deliveries}.pigeonhole_number) = (${sinkId}::int4::int8 << 32
+    | ${pigeonholeNumber}::int4)`;
 }
 
 /**
@@ -107,9 +108,9 @@ export async function useIndexes(tx: Queryable): Promise<void> {
 }
 
 /** SQL expression for the number of deliveries of a lane that are not settled, which the store keeps. */
-export function openCount(sinkId: string, ref: string): string {
-  return `(select coalesce(sum(o.changes), 0)::int from delivery_counts o where o.sink_id = ${sinkId} and o.ref = ${ref}
-    and o.state in ('waiting', 'sending', 'retry'))`;
+export function openCount(sinkId: string, pigeonholeNumber: string): string {
+  return `(select coalesce(sum(o.changes), 0)::int from delivery_counts o where o.sink_id = ${sinkId}
+    and o.pigeonhole_number = ${pigeonholeNumber} and o.state in ('waiting', 'sending', 'retry'))`;
 }
 
 /**
@@ -124,11 +125,13 @@ export const maxCountedBehind = 5000;
  */
 export const behindCount = `(case when l.lists = '' or p.next_sequence - 1 - l.watermark > ${maxCountedBehind}
   then p.next_sequence - 1 - l.watermark
-  else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
+  else (select count(*) from changes c where c.pigeonhole_number = l.pigeonhole_number and c.sequence > l.watermark
     and c.sequence <= l.watermark + ${maxCountedBehind} and c.list = any(string_to_array(l.lists, ' '))) end)::int`;
 
 /** SQL expression for the lowest sequence of a lane's deliveries that are not settled; null if there is none. */
-export function oldestOpen(sinkId: string, ref: string): string {
-  return `least((select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry')),
-    (select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))`;
+export function oldestOpen(sinkId: string, pigeonholeNumber: string): string {
+  return `least((select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, pigeonholeNumber)}
+    and o.state in ('waiting', 'retry')),
+    (select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, pigeonholeNumber)}
+      and o.state = 'sending'))`;
 }

@@ -27,20 +27,21 @@ interface Lengthening {
 export async function replanStreams(ledger: Ledger, workspace: string, stretch: Lengthening): Promise<number> {
   return await ledger.db.transaction(async (tx) => {
     // Most workspaces have nothing to plan again.
-    const places = await tx.query<{ ref: number }>(
-      `select ref from pigeonholes p where workspace = $1 and exists (select 1 from streams s where s.ref = p.ref
+    const places = await tx.query<{ pigeonholeNumber: number }>(
+      `select pigeonhole_number as "pigeonholeNumber" from pigeonholes p where workspace = $1 and exists (select 1
+         from streams s where s.pigeonhole_number = p.pigeonhole_number
          and ${isPlannedLate})`,
       [workspace, stretch.live, stretch.idle, stretch.untilMs],
     );
     if (places.length === 0) return 0;
     await raiseAsked(
       tx,
-      places.map(({ ref }) => ref),
+      places.map(({ pigeonholeNumber }) => pigeonholeNumber),
     );
     const rows = await tx.query(
       `update streams s set due_at = greatest(now(), ${plannedNow})
-       where s.ref = any($1::int4[]) and ${isPlannedLate} returning s.id`,
-      [places.map(({ ref }) => ref), stretch.live, stretch.idle, stretch.untilMs],
+       where s.pigeonhole_number = any($1::int4[]) and ${isPlannedLate} returning s.id`,
+      [places.map(({ pigeonholeNumber }) => pigeonholeNumber), stretch.live, stretch.idle, stretch.untilMs],
     );
     return rows.length;
   });
@@ -59,10 +60,10 @@ const isPlannedLate = `s.wanted and s.gone_at is null and s.failures = 0 and s.d
   and s.due_at > ${plannedNow} + coalesce(s.wanted_ms, 0) / 4 * interval '1 millisecond'`;
 
 /** Makes every stream of a pigeonhole due immediately. */
-export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
+export async function pollNow(ledger: Ledger, pigeonholeNumber: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    await raiseAsked(tx, [ref]);
-    await tx.query('update streams set due_at = now() where ref = $1 and wanted', [ref]);
+    await raiseAsked(tx, [pigeonholeNumber]);
+    await tx.query('update streams set due_at = now() where pigeonhole_number = $1 and wanted', [pigeonholeNumber]);
   });
 }
 
@@ -72,13 +73,13 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
  * @param list only this list; null: all lists
  * @returns the number of streams
  */
-export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
+export async function sweepNow(ledger: Ledger, pigeonholeNumber: number, list: string | null): Promise<number> {
   return await ledger.db.transaction(async (tx) => {
-    await raiseAsked(tx, [ref]);
+    await raiseAsked(tx, [pigeonholeNumber]);
     const rows = await tx.query(
       `update streams set sweep_due_at = now(), due_at = now()
-       where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
-      [ref, list],
+       where pigeonhole_number = $1 and wanted and ($2::text is null or list = $2) returning id`,
+      [pigeonholeNumber, list],
     );
     return rows.length;
   });
@@ -90,7 +91,7 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
     ledger,
     name,
     `update streams set due_at = now() where wanted
-       and ref in (select ref from pigeonholes where workspace = $1)`,
+       and pigeonhole_number in (select pigeonhole_number from pigeonholes where workspace = $1)`,
   );
 }
 
@@ -100,7 +101,8 @@ export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: stri
     ledger,
     name,
     `update streams set sweep_due_at = now(), due_at = now() where wanted
-       and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
+       and ($2::text is null or list = $2) and pigeonhole_number in (select pigeonhole_number from pigeonholes
+         where workspace = $1)`,
     [list],
   );
 }
@@ -119,9 +121,9 @@ async function updateWorkspace(
 }
 
 /** Makes every stream of these pigeonholes due immediately. The caller's transaction holds the lock on their rows. */
-export async function pollPlaces(tx: Queryable, refs: readonly number[]): Promise<void> {
-  await raiseAsked(tx, refs);
-  await tx.query('update streams set due_at = now() where ref = any($1::int4[])', [refs]);
+export async function pollPlaces(tx: Queryable, pigeonholeNumbers: readonly number[]): Promise<void> {
+  await raiseAsked(tx, pigeonholeNumbers);
+  await tx.query('update streams set due_at = now() where pigeonhole_number = any($1::int4[])', [pigeonholeNumbers]);
 }
 
 /** Makes those streams of a workspace due immediately that wait after a failure. */
@@ -130,7 +132,7 @@ export async function retryFailed(ledger: Ledger, workspace: string): Promise<vo
     ledger,
     workspace,
     `update streams set due_at = now() where wanted and failures > 0
-       and ref in (select ref from pigeonholes where workspace = $1)`,
+       and pigeonhole_number in (select pigeonhole_number from pigeonholes where workspace = $1)`,
   );
 }
 
@@ -144,7 +146,8 @@ export async function forgetFailures(ledger: Ledger, workspace: string): Promise
     workspace,
     `update streams set due_at = now(), failures = case when gone_count = 0 then 0 else failures end,
        failure = case when gone_count = 0 then null else failure end
-     where wanted and failures > 0 and ref in (select ref from pigeonholes where workspace = $1)`,
+     where wanted and failures > 0 and pigeonhole_number in (select pigeonhole_number from pigeonholes
+       where workspace = $1)`,
   );
 }
 
@@ -162,12 +165,12 @@ export async function sweepAgain(tx: Queryable, streamId: number, inMs: number):
 }
 
 /** Makes a sweep of a pigeonhole's sessions due immediately, unless one started after `since` or they cannot be read. */
-export async function sweepSessions(tx: Queryable, ref: number, since: Date): Promise<void> {
+export async function sweepSessions(tx: Queryable, pigeonholeNumber: number, since: Date): Promise<void> {
   await tx.query(
     `update streams set due_at = now(), sweep_due_at = now()
-     where ref = $1 and list = 'sessions' and wanted and failures = 0
+     where pigeonhole_number = $1 and list = 'sessions' and wanted and failures = 0
        and (swept_from is null or swept_from <= $2)`,
-    [ref, since],
+    [pigeonholeNumber, since],
   );
 }
 
@@ -181,10 +184,11 @@ export async function sweepOtherLists(tx: Queryable, lease: StreamLease): Promis
     `update streams s set due_at = now(), sweep_due_at = now()
      from (select count(*) as lost, min(evident_at) as evident_at from missing
        where stream_id = $2 and state = 'open') m
-     where s.ref = $1 and s.list <> $3 and wanted and gone_at is null and failures = 0 and foreign_rows = 0
-       and set_aside = 0 and swept_from <= m.evident_at and m.lost * 3
-         >= (select count(*) from items where ref = $1 and list = $3 and stream_id = $2 and payload is not null)`,
-    [lease.ref, lease.streamId, lease.list],
+     where s.pigeonhole_number = $1 and s.list <> $3 and wanted and gone_at is null and failures = 0
+       and foreign_rows = 0 and set_aside = 0 and swept_from <= m.evident_at and m.lost * 3
+         >= (select count(*) from items where pigeonhole_number = $1 and list = $3 and stream_id = $2
+         and payload is not null)`,
+    [lease.pigeonholeNumber, lease.streamId, lease.list],
   );
 }
 
@@ -196,9 +200,9 @@ export async function sweepOtherStreams(tx: Queryable, lease: StreamLease, since
   await tx.query(
     `update streams set sweep_due_at = now(),
        due_at = case when failures = 0 and foreign_rows = 0 and set_aside = 0 then now() else due_at end
-     where ref = $1 and list = $2 and wanted and gone_at is null and id <> $3
+     where pigeonhole_number = $1 and list = $2 and wanted and gone_at is null and id <> $3
        and (swept_from is null or swept_from <= $4)`,
-    [lease.ref, lease.list, lease.streamId, since],
+    [lease.pigeonholeNumber, lease.list, lease.streamId, since],
   );
 }
 
@@ -228,9 +232,10 @@ export async function confirmMissing(
        from missing m
          cross join lateral (select foreign_rows + set_aside as unusable, swept_from from streams where id = m.stream_id limit 1) w
          cross join lateral (select last_sequence from items
-           where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
+           where pigeonhole_number = m.pigeonhole_number and list = m.list and key = m.key and payload is not null
+             limit 1) i
          cross join lateral (select kind, found_at from changes
-           where ref = m.ref and sequence = i.last_sequence limit 1) c
+           where pigeonhole_number = m.pigeonhole_number and sequence = i.last_sequence limit 1) c
        where m.stream_id = $1 and m.state = 'open' and w.unusable = 0
          and (m.confirm_at >= w.swept_from
            or ($4 and m.walks = 1 and m.since = w.swept_from

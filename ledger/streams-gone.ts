@@ -23,7 +23,7 @@ export async function markGone(
   failure: { detail: string; what: 'pigeonhole' | 'session'; retryInMs: number; retryGoneInMs: number },
 ): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, lease.ref); // locked before the stream, as everywhere
+    await lockPlace(tx, lease.pigeonholeNumber); // locked before the stream, as everywhere
     const marked = await tx.query(
       `update streams set owner = null, failures = failures + 1, failure = $3, gone_count = gone_count + 1,
          gone_since = coalesce(gone_since, clock_timestamp()) where id = $1 and epoch = $2 returning id`,
@@ -56,18 +56,19 @@ const isAnswered = `o.wanted and o.gone_at is null and o.gone_count = 0 and (o.f
  * Marks the pigeonhole and its streams as gone if the service answers about none of them. Otherwise, makes the streams
  * due now that were not read after the first report, and after the third report all of them: their answers decide.
  */
-async function markPigeonhole(tx: Queryable, { ref, streamId }: StreamLease): Promise<void> {
+async function markPigeonhole(tx: Queryable, { pigeonholeNumber, streamId }: StreamLease): Promise<void> {
   const lost = await tx.query(
-    `update streams s set gone_at = clock_timestamp() where s.ref = $1 and s.wanted and ${isReportedGone}
-       and not exists (select 1 from streams o where o.ref = s.ref and o.id <> s.id and ${isAnswered}) returning id`,
-    [ref],
+    `update streams s set gone_at = clock_timestamp() where s.pigeonhole_number = $1 and s.wanted and ${isReportedGone}
+       and not exists (select 1 from streams o where o.pigeonhole_number = s.pigeonhole_number and o.id <> s.id
+         and ${isAnswered}) returning id`,
+    [pigeonholeNumber],
   );
-  if (lost.length > 0) await markPlaceGone(tx, ref, true);
+  if (lost.length > 0) await markPlaceGone(tx, pigeonholeNumber, true);
   await tx.query(
     `update streams o set due_at = now() from streams s
-     where s.id = $2 and ${isReportedGone} and o.ref = $1 and o.id <> s.id and ${isAnswered}
+     where s.id = $2 and ${isReportedGone} and o.pigeonhole_number = $1 and o.id <> s.id and ${isAnswered}
        and (s.gone_count = ${goneAfter.times} or o.polled_at is null or o.polled_at < s.gone_since)`,
-    [ref, streamId],
+    [pigeonholeNumber, streamId],
   );
 }
 
@@ -81,17 +82,17 @@ async function markPigeonhole(tx: Queryable, { ref, streamId }: StreamLease): Pr
  */
 export async function existsAgain(
   tx: Queryable,
-  lease: Pick<StreamLease, 'streamId' | 'ref'>,
+  lease: Pick<StreamLease, 'streamId' | 'pigeonholeNumber'>,
   wasGone: { readonly stream: boolean; readonly pigeonhole: boolean },
 ): Promise<void> {
-  if (wasGone.pigeonhole) await markPlaceGone(tx, lease.ref, false);
+  if (wasGone.pigeonhole) await markPlaceGone(tx, lease.pigeonholeNumber, false);
   if (wasGone.stream || wasGone.pigeonhole) {
     await tx.query(
       `update streams set due_at = now(), gone_count = case when $3::boolean then 0 else gone_count end,
          gone_since = case when $3::boolean then null else gone_since end,
          gone_at = case when $3::boolean then null else gone_at end
-       where ref = $2 and id <> $1 and wanted and gone_at is not null`,
-      [lease.streamId, lease.ref, wasGone.pigeonhole],
+       where pigeonhole_number = $2 and id <> $1 and wanted and gone_at is not null`,
+      [lease.streamId, lease.pigeonholeNumber, wasGone.pigeonhole],
     );
   }
   await tx.query('update streams set gone_count = 0, gone_since = null, gone_at = null where id = $1', [
@@ -100,11 +101,15 @@ export async function existsAgain(
 }
 
 /** Marks the streams of deleted sessions as gone, so that their items are kept and not reported as deleted. */
-export async function markSessionsGone(tx: Queryable, ref: number, sessionIds: readonly number[]): Promise<void> {
+export async function markSessionsGone(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  sessionIds: readonly number[],
+): Promise<void> {
   await tx.query(
     `update streams set gone_at = coalesce(gone_at, clock_timestamp()), gone_since = coalesce(gone_since, clock_timestamp())
-     where ref = $1 and session_id = any($2::int8[])`,
-    [ref, sessionIds],
+     where pigeonhole_number = $1 and session_id = any($2::int8[])`,
+    [pigeonholeNumber, sessionIds],
   );
 }
 
@@ -122,22 +127,23 @@ export async function probeGone(
   { restMs, everyMs }: { readonly restMs: number; readonly everyMs: number },
 ): Promise<number[]> {
   return await ledger.db.transaction(async (tx) => {
-    const rows = await tx.query<{ ref: number; pigeonhole_id: number }>(
+    const rows = await tx.query<{ pigeonholeNumber: number; pigeonhole_id: number }>(
       `with shown as (
-         select ref, pigeonhole_id from pigeonholes
+         select pigeonhole_number, pigeonhole_id from pigeonholes
          where workspace = $1 and pigeonhole_id = any($2::int8[]) and gone_at is not null
-         order by ref for no key update), -- locked before the streams, as everywhere
+         order by pigeonhole_number for no key update), -- locked before the streams, as everywhere
        probed as (
-         select g.ref, g.pigeonhole_id, (array_agg(s.id order by s.due_at, s.id))[1] as id
-         from shown g join streams s on s.ref = g.ref and s.wanted and s.gone_at is not null
-         group by g.ref, g.pigeonhole_id having min(s.due_at) > now()
+         select g.pigeonhole_number, g.pigeonhole_id, (array_agg(s.id order by s.due_at, s.id))[1] as id
+         from shown g join streams s on s.pigeonhole_number = g.pigeonhole_number and s.wanted and s.gone_at is not null
+         group by g.pigeonhole_number, g.pigeonhole_id having min(s.due_at) > now()
            and max(s.due_at) <= now() + ($3::float8 - $4) * interval '1 millisecond')
-       update streams s set due_at = now() from probed p where s.id = p.id returning p.ref, p.pigeonhole_id`,
+       update streams s set due_at = now() from probed p where s.id = p.id
+         returning p.pigeonhole_number as "pigeonholeNumber", p.pigeonhole_id`,
       [workspace, ids, restMs, everyMs],
     );
     await raiseAsked(
       tx,
-      rows.map(({ ref }) => ref),
+      rows.map(({ pigeonholeNumber }) => pigeonholeNumber),
     );
     return rows.map((row) => row.pigeonhole_id);
   });

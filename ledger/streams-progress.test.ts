@@ -3,7 +3,7 @@ import { useConfiguration } from './configurations.js';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { addSelections, archiveSelections, refOf, registerSyncs } from './pigeonholes.js';
+import { addSelections, archiveSelections, pigeonholeNumberOf, registerSyncs } from './pigeonholes.js';
 import { assignReaders, type ReaderLease, readerNumbers, takeReader } from './readers.js';
 import { acquireStreams, ensureStreams, wantedStreams } from './streams.js';
 import { type StreamProgress, writeProgress } from './streams-progress.js';
@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 describe.each(kinds)('a stay with a group whose pigeonholes it reads, on %s', (kind) => {
   let ledger: Ledger;
   let configuration: number;
-  let ref: number;
+  let pigeonholeNumber: number;
   let number: number;
   let streamId: number;
 
@@ -24,10 +24,10 @@ describe.each(kinds)('a stay with a group whose pigeonholes it reads, on %s', (k
     configuration = await useConfiguration(ledger, {}, true);
     await registerSyncs(ledger, [{ name: 'events', workspace: 'acme', choice: '{}' }]);
     await select();
-    ref = await refOf(ledger, 'acme', 1);
+    pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 1);
     [number] = (await readerNumbers(ledger)) as [number];
-    await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
-    streamId = (await wantedStreams(ledger, ref))[0]!.id;
+    await ensureStreams(ledger, pigeonholeNumber, [{ list: 'attendees', sessionId: 0 }]);
+    streamId = (await wantedStreams(ledger, pigeonholeNumber))[0]!.id;
   });
 
   async function select(): Promise<void> {
@@ -87,7 +87,7 @@ describe.each(kinds)('a stay with a group whose pigeonholes it reads, on %s', (k
 
   it('acquires no stream of a pigeonhole that has left the group, so that it does not take it from another group', async () => {
     const fence = await take('first');
-    await archiveSelections(ledger, 'events', [ref]);
+    await archiveSelections(ledger, 'events', [pigeonholeNumber]);
     await assignReaders(ledger);
     const before = await state();
     await expect(acquire(fence)).rejects.toMatchObject({ kind: 'stale' });

@@ -28,7 +28,7 @@ export interface WantedStream extends DueStream {
 /** A reader's lease of a stream, with the state of the stream. */
 export interface StreamLease extends StreamName {
   readonly streamId: number;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly epoch: number;
   readonly order: ItemOrder;
   /** Number of consecutive complete walks that found the items in `cleanDirection`. */
@@ -88,28 +88,33 @@ export interface StreamLease extends StreamName {
  * that are no longer wanted are not read any more. A stream that is wanted again, for example because its session
  * exists again, is due now, even if it counted as gone.
  */
-export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonly StreamName[]): Promise<void> {
+export async function ensureStreams(
+  ledger: Ledger,
+  pigeonholeNumber: number,
+  wanted: readonly StreamName[],
+): Promise<void> {
   const lists = wanted.map(({ list }) => list);
   const sessions = wanted.map(({ sessionId }) => sessionId);
   await ledger.db.transaction(async (tx) => {
     await tx.query(
       // `differs` is false, because the ledger holds no item of a new stream. `where not exists`, because the serial id
       // advances even for a row that conflicts.
-      `insert into streams (ref, list, session_id, differs)
+      `insert into streams (pigeonhole_number, list, session_id, differs)
        select $1, n.list, n.session_id, false from unnest($2::text[], $3::int8[]) as n (list, session_id)
-       where not exists (select 1 from streams s where s.ref = $1 and s.list = n.list and s.session_id = n.session_id)
-       on conflict (ref, list, session_id) do nothing`,
-      [ref, lists, sessions],
+       where not exists (select 1 from streams s where s.pigeonhole_number = $1 and s.list = n.list
+         and s.session_id = n.session_id)
+       on conflict (pigeonhole_number, list, session_id) do nothing`,
+      [pigeonholeNumber, lists, sessions],
     );
     await tx.query(
       `update streams s set wanted = not s.wanted,
          due_at = case when s.wanted then s.due_at else now() end,
          gone_count = case when s.wanted then s.gone_count else 0 end,
          gone_since = case when s.wanted then s.gone_since end, gone_at = case when s.wanted then s.gone_at end
-       where s.ref = $1 and s.wanted <> exists
+       where s.pigeonhole_number = $1 and s.wanted <> exists
          (select 1 from unnest($2::text[], $3::int8[]) as n (list, session_id)
           where n.list = s.list and n.session_id = s.session_id)`,
-      [ref, lists, sessions],
+      [pigeonholeNumber, lists, sessions],
     );
   });
 }
@@ -117,12 +122,12 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isInFuture('swept_at')})`;
 
 /** Returns the streams that are read in a pigeonhole, and when they are due, by the database's clock. */
-export async function wantedStreams(ledger: Ledger, ref: number): Promise<WantedStream[]> {
+export async function wantedStreams(ledger: Ledger, pigeonholeNumber: number): Promise<WantedStream[]> {
   return await ledger.db.query<WantedStream>(
     `select id, list, session_id as "sessionId", swept_at is null or ${isSweepDue} as walking, polled_at is null as "isNew",
        case when ${isInFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as "inMs"
-     from streams where ref = $1 and wanted order by "inMs", id`,
-    [ref],
+     from streams where pigeonhole_number = $1 and wanted order by "inMs", id`,
+    [pigeonholeNumber],
   );
 }
 
@@ -133,11 +138,13 @@ export async function wantedStreams(ledger: Ledger, ref: number): Promise<Wanted
 const isSettled = `failures = 0 and sweep_failures = 0 and cursors_discarded = 0 and gone_count = 0 and gone_at is null
   and doubt_since is null and not differs and set_aside = 0 and foreign_rows = 0
   and not exists (select 1 from missing m where m.stream_id = streams.id)
-  and not exists (select 1 from pigeonholes p where p.ref = streams.ref and p.gone_at is not null)
-  and not exists (select 1 from visibility_reviews r where r.ref = streams.ref)`;
+  and not exists (select 1 from pigeonholes p where p.pigeonhole_number = streams.pigeonhole_number
+    and p.gone_at is not null)
+  and not exists (select 1 from visibility_reviews r where r.pigeonhole_number = streams.pigeonhole_number)`;
 
 /** The columns of a lease, apart from its walks. */
-const leaseColumns = `id as "streamId", ref, list, session_id as "sessionId", epoch, item_order as "order",
+const leaseColumns = `id as "streamId", pigeonhole_number as "pigeonholeNumber", list, session_id as "sessionId",
+  epoch, item_order as "order",
   clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
   ${isSweepDue} as "sweepDue", failures, checkpoint, checkpoint_key as "checkpointKey", head_id as "headId",
   per_page as "perPage", highest_id as "highestId", sweeps, page_count as "pageCount", swept_at as "sweptAt",
@@ -162,12 +169,13 @@ export async function acquireStreams(
   const askedAt = ledger.clock.monotonic();
   const rows = await ledger.db.query<LeaseRow>(
     `with places as materialized ( -- locked before the streams, as everywhere
-       select ref as place from pigeonholes where ref in (select ref from streams where id = any($1::int8[]))
-         and ($3::int4 is null or reader = $3) order by ref for no key update)
+       select pigeonhole_number as place from pigeonholes where pigeonhole_number in (select pigeonhole_number
+         from streams where id = any($1::int8[]))
+         and ($3::int4 is null or reader = $3) order by pigeonhole_number for no key update)
      update streams set epoch = epoch + 1, owner = $2,
        due_at = case when ${isInFuture('polled_at')} then clock_timestamp() else due_at end,
        polled_at = case when ${isInFuture('polled_at')} then clock_timestamp() else polled_at end
-     from places where ref = place and id = any($1::int8[]) and ${isCurrentStay('$3', '$4')}
+     from places where pigeonhole_number = place and id = any($1::int8[]) and ${isCurrentStay('$3', '$4')}
      returning ${leaseColumns}`,
     [ids, owner, fence?.number ?? null, fence?.epoch ?? null],
   );

@@ -76,13 +76,13 @@ export function isKnownSince({ asOf }: Judgement, since: Date): boolean {
  */
 export async function loadJudge(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   interactions: readonly Interaction[],
 ): Promise<(interaction: Interaction) => Judgement> {
   const judged = interactions.filter(({ list }) => judgedLists.has(list));
-  const sessions = await sessionSettings(tx, ref, [...new Set(judged.map(({ sessionId }) => sessionId))]);
+  const sessions = await sessionSettings(tx, pigeonholeNumber, [...new Set(judged.map(({ sessionId }) => sessionId))]);
   const questions = judged.filter(({ list }) => list === 'questions').map(({ key }) => key);
-  const flags = await questionFlags(tx, ref, questions);
+  const flags = await questionFlags(tx, pigeonholeNumber, questions);
   return (interaction) => {
     const session = sessions.get(interaction.sessionId);
     const flag = interaction.list === 'questions' ? flags(interaction) : undefined;
@@ -106,21 +106,22 @@ interface Setting<Value> {
  * first one of the last complete walk, unless that walk did not show the item.
  */
 const shownAt = `greatest(i.seen_at, (select s.swept_from from streams s where s.id = i.stream_id and not exists
-  (select 1 from missing m where m.ref = i.ref and m.list = i.list and m.key = i.key)))`;
+  (select 1 from missing m where m.pigeonhole_number = i.pigeonhole_number and m.list = i.list and m.key = i.key)))`;
 
 /** Returns the known values of `anonymousResponses`, by session id. */
 async function sessionSettings(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   sessionIds: readonly (number | null)[],
 ): Promise<Map<number | null, Setting<boolean>>> {
   const keys = sessionIds.filter((id) => id !== null).map(String);
   if (keys.length === 0) return new Map();
   const rows = await tx.query<{ key: string; says_anonymous: boolean; shown_at: Date }>(
     `select i.key, i.says_anonymous, ${shownAt} as shown_at from unnest($2::text[]) as n (key)
-       cross join lateral (select * from items where ref = $1 and list = 'sessions' and key = n.key limit 1) i
+       cross join lateral (select * from items where pigeonhole_number = $1 and list = 'sessions' and key = n.key
+         limit 1) i
      where i.says_anonymous is not null and i.payload is not null`,
-    [ref, keys],
+    [pigeonholeNumber, keys],
   );
   return new Map(rows.map((row) => [Number(row.key), { value: row.says_anonymous, asOf: row.shown_at }]));
 }
@@ -133,18 +134,23 @@ type QuestionFlags = (question: Omit<Interaction, 'list'>) => Setting<boolean | 
  * that it was read with: one of the same session, creation instant and author. The service may use an id again. A flag that says anonymous always applies, because the author asked not to be shown: also after its item was deleted,
  * while `questions` still lists the question, and after the question was moved to another session.
  */
-async function questionFlags(tx: Queryable, ref: number, questionKeys: readonly string[]): Promise<QuestionFlags> {
+async function questionFlags(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  questionKeys: readonly string[],
+): Promise<QuestionFlags> {
   if (questionKeys.length === 0) return () => ({ value: undefined, asOf: null });
   const rows = await tx.query<FlagRow>(
     `select i.key, i.session_id, i.says_anonymous, i.origin, ${shownAt} as shown_at from unnest($2::text[]) as n (key)
-       cross join lateral (select * from items where ref = $1 and list = 'qna-questions' and key = n.key limit 1) i
+       cross join lateral (select * from items where pigeonhole_number = $1 and list = 'qna-questions' and key = n.key
+         limit 1) i
      where i.says_anonymous is not null and (i.payload is not null or i.says_anonymous)`,
-    [ref, questionKeys],
+    [pigeonholeNumber, questionKeys],
   );
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const [list] = await tx.query<{ swept_from: Date | null }>(
-    `select swept_from from streams where ref = $1 and list = 'qna-questions' and session_id = 0`,
-    [ref],
+    `select swept_from from streams where pigeonhole_number = $1 and list = 'qna-questions' and session_id = 0`,
+    [pigeonholeNumber],
   );
   return ({ key, sessionId, origin }) => {
     const row = byKey.get(key);

@@ -4,7 +4,7 @@ import { storedDetail } from '../ledger/kept-answer.js';
 import { approveSink, isApproved } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
-import { endRehearsal, startRehearsal, selectedPigeonhole, refOf } from '../ledger/pigeonholes.js';
+import { endRehearsal, startRehearsal, selectedPigeonhole, pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { discovering, forgetting, importing, type WorkflowStarter } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume, pause, placeName, placeNamed } from '../ledger/pauses.js';
@@ -177,7 +177,7 @@ export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget):
   await workspaceAnswers(ledger, name);
   if (key !== null) await askNow(ledger, key);
   await retryWorkspace(ledger, name);
-  await pollNow(ledger, await refOf(ledger, name, 0));
+  await pollNow(ledger, await pigeonholeNumberOf(ledger, name, 0));
   return undefined;
 }
 
@@ -224,22 +224,22 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
     }
     case 'poll-now':
       if (scope.kind === 'pigeonhole') {
-        const ref = await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
+        const pigeonholeNumber = await pigeonholeNumberOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
         const { forSeconds, by = null } = request;
         let hadEffect = true;
-        if (forSeconds === 0) hadEffect = await endRehearsal(ledger, ref);
-        else if (forSeconds !== undefined) await startRehearsal(ledger, ref, { forSeconds, by });
-        await pollNow(ledger, ref); // also applies the interval of a rehearsal, because each read decides when the next one is due
+        if (forSeconds === 0) hadEffect = await endRehearsal(ledger, pigeonholeNumber);
+        else if (forSeconds !== undefined) await startRehearsal(ledger, pigeonholeNumber, { forSeconds, by });
+        await pollNow(ledger, pigeonholeNumber); // also applies the interval of a rehearsal, because each read decides when the next one is due
         return hadEffect;
       }
       if (scope.kind === 'workspace') {
-        await pollNow(ledger, await refOf(ledger, scope.name, 0));
+        await pollNow(ledger, await pigeonholeNumberOf(ledger, scope.name, 0));
       }
       return true;
     case 'sweep':
       if (scope.kind === 'pigeonhole') {
-        const ref = await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
-        await sweepNow(ledger, ref, request.list ?? null);
+        const pigeonholeNumber = await pigeonholeNumberOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
+        await sweepNow(ledger, pigeonholeNumber, request.list ?? null);
       } else if (scope.kind === 'workspace') {
         await sweepWorkspaceNow(ledger, scope.name, request.list ?? null);
       }

@@ -1,7 +1,7 @@
 import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { SinkConfig, Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findRef } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber } from '../ledger/pigeonholes.js';
 import { acceptedBy } from '../delivering/open-sinks.js';
 import { ownRecords } from '../ledger/visibility.js';
 import type { Consent } from '../ledger/seen-item.js';
@@ -100,7 +100,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
 }
 
 export interface ItemsAsked {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly lists: readonly string[];
   /** Only items whose last change was found since. */
   readonly since?: Date | null;
@@ -128,20 +128,21 @@ interface ItemGroup {
  */
 async function countItemGroups(
   ledger: Ledger,
-  { ref, lists, selected, since = null, until = null, withoutRowOf = null }: ItemsAsked,
+  { pigeonholeNumber, lists, selected, since = null, until = null, withoutRowOf = null }: ItemsAsked,
 ): Promise<ItemGroup[]> {
   return await ledger.db.query<ItemGroup>(
     `select i.list, case when i.list = any($7::text[]) then ${consentBehind} end as consent,
        i.list = 'pigeonholes' and i.key <> all($4::text[]) as unselected, count(*)::int as items
-     from items i join changes c on c.ref = i.ref and c.sequence = i.last_sequence
-       left join items a on i.list = any($7::text[]) and a.ref = i.ref and a.list = 'attendees' and a.key = i.attendee_id::text
-         and a.payload is not null
-     where i.ref = $1 and i.list = any($2::text[]) and i.payload is not null and not i.expired
+     from items i join changes c on c.pigeonhole_number = i.pigeonhole_number and c.sequence = i.last_sequence
+       left join items a on i.list = any($7::text[]) and a.pigeonhole_number = i.pigeonhole_number
+         and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null
+     where i.pigeonhole_number = $1 and i.list = any($2::text[]) and i.payload is not null and not i.expired
        and ($3::timestamptz is null or c.found_at >= $3) and ($5::int8 is null or i.last_sequence <= $5)
        and ($6::int4 is null or not exists (select 1 from deliveries d
-         where d.sink_id = $6 and d.ref = i.ref and d.sequence = i.last_sequence and d.replay = 0))
+         where d.sink_id = $6 and d.pigeonhole_number = i.pigeonhole_number and d.sequence = i.last_sequence
+           and d.replay = 0))
      group by 1, 2, 3 order by 1, 2, 3`,
-    [ref, lists, since, selected, until, withoutRowOf, [...ownRecords]],
+    [pigeonholeNumber, lists, since, selected, until, withoutRowOf, [...ownRecords]],
   );
 }
 
@@ -158,7 +159,7 @@ export interface PlannedSink {
 export interface PlanningLane extends PlannedSink {
   readonly ledger: Ledger;
   readonly lane: PlannedLane;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
 }
 
 /** Returns a lane of the sink, or undefined if its pigeonhole was never read. */
@@ -167,18 +168,18 @@ export async function planningLane(
   planned: PlannedSink,
   lane: PlannedLane,
 ): Promise<PlanningLane | undefined> {
-  const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
-  return ref === undefined ? undefined : { ledger, ...planned, lane, ref };
+  const pigeonholeNumber = await findPigeonholeNumber(ledger.db, lane.workspace, lane.pigeonholeId);
+  return pigeonholeNumber === undefined ? undefined : { ledger, ...planned, lane, pigeonholeNumber };
 }
 
 /** Returns what the sink would receive for stored items, in the order of the items. */
 export async function foresee(planning: PlanningLane, found: readonly Candidate[]): Promise<Foreseen[]> {
-  const { ledger, config, sinkName, sink, lane, sinkId, ref } = planning;
+  const { ledger, config, sinkName, sink, lane, sinkId, pigeonholeNumber } = planning;
   const mapping = config.sinks[sinkName]!;
   const { lists } = lane;
   const { onConsentWithdrawn } = mapping;
   const rules = { lists, accepts: acceptedBy(mapping), selected: new Set(lane.selected), onConsentWithdrawn };
-  return await wouldSend(ledger.db, { sinkId, ref, place: lane, sink, mapping, ...rules }, found);
+  return await wouldSend(ledger.db, { sinkId, pigeonholeNumber, place: lane, sink, mapping, ...rules }, found);
 }
 
 /** Results for the stored items of one list. */
@@ -245,13 +246,13 @@ interface TallyRequest extends Pick<ItemsAsked, 'since' | 'until' | 'withoutRowO
 /** Plans stored items of a list, newest first, until all are planned or the effort is spent. Sends and changes nothing. */
 async function tallyStored(planning: PlanningLane, { list, ...which }: TallyRequest, effort: Effort): Promise<Tally> {
   const until = performance.now() + effort.ms;
-  const { ledger, sinkId, ref } = planning;
+  const { ledger, sinkId, pigeonholeNumber } = planning;
   const sum = { given: 0, sent: 0, failed: 0 };
   const withheld: Record<string, number> = {};
   let before: number | null = null;
   let planned = 0;
   for (;;) {
-    const asked = { sinkId, ref, lists: [list], key: null, before, ...which };
+    const asked = { sinkId, pigeonholeNumber, lists: [list], key: null, before, ...which };
     const found: Candidate[] = await ledger.db.transaction(async (tx) => {
       await useIndexOrder(tx);
       return await storedItems(tx, asked, slice);
@@ -328,7 +329,9 @@ export async function countLanes(
     const planning = lists.length === 0 ? undefined : await planningLane(ledger, planned, lane);
     if (planning === undefined) continue;
     // One at a time, because each plans whole lists.
-    counts.push(...(await countMapped(planning, { ref: planning.ref, lists, selected }, tallies)));
+    counts.push(
+      ...(await countMapped(planning, { pigeonholeNumber: planning.pigeonholeNumber, lists, selected }, tallies)),
+    );
   }
   return sumCounts(counts, ({ list }) => list);
 }

@@ -154,13 +154,13 @@ export async function adoptSyncs(config: Config, ledger: Ledger): Promise<void> 
   await registerSyncs(ledger, syncs);
 }
 
-/** Returns the refs of the pigeonholes that a sync reads and no longer selects. */
+/** Returns the pigeonholeNumbers of the pigeonholes that a sync reads and no longer selects. */
 async function leavingSync(config: Config, ledger: Ledger, sync: string): Promise<number[]> {
   const { workspace, pigeonholes: choice } = config.syncs[sync]!;
   const shown = new Map((await shownPigeonholes(ledger, workspace)).map((pigeonhole) => [pigeonhole.id, pigeonhole]));
   return (await selectionsOf(ledger, sync))
     .filter((row) => row.workspace !== workspace || !stillChosen(choice, row.pigeonholeId, shown.get(row.pigeonholeId)))
-    .map(({ ref }) => ref);
+    .map(({ pigeonholeNumber }) => pigeonholeNumber);
 }
 
 /** Returns a configuration's syncs as the ledger stores them. */

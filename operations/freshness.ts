@@ -209,7 +209,7 @@ export interface AllFreshness {
 
 /** The wanted streams of a pigeonhole that share a reason, added up. */
 export interface StreamGroup extends CadenceGroup {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   /** Whether the service no longer knows these streams. They count only in `lists` and in the numbers of rows. */
   readonly isGone: boolean;
   /** Streams whose first sweep has not ended. */
@@ -232,7 +232,8 @@ export interface StreamGroup extends CadenceGroup {
 /** Returns the groups of all pigeonholes with the instant at which the database read them. */
 export async function streamGroups(ledger: Ledger): Promise<{ at: Date; groups: StreamGroup[] }> {
   const rows = await ledger.db.query<StreamGroup & { at: Date }>(
-    `select s.ref, s.every_reason as reason, s.gone_at is not null as "isGone", count(*)::int as lists,
+    `select s.pigeonhole_number as "pigeonholeNumber", s.every_reason as reason, s.gone_at is not null as "isGone",
+       count(*)::int as lists,
        min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", min(s.wanted_ms) as "shortestWantedMs",
        max(s.wanted_ms) as "wantedMs", min(s.polled_at) as "readAt", min(s.swept_at) as "sweptAt",
        (array_agg(s.due_at order by s.polled_at, s.due_at))[1] as "nextAt", clock_timestamp() as at,
@@ -244,21 +245,23 @@ export async function streamGroups(ledger: Ledger): Promise<{ at: Date; groups: 
        coalesce(sum(s.foreign_rows) filter (where s.session_id <> 0), 0)::int as "foreignRows",
        coalesce(sum(s.foreign_rows) filter (where s.session_id = 0), 0)::int as "strangerRows"
      from streams s where s.wanted
-     group by s.ref, s.every_reason, s.gone_at is not null order by s.ref, min(s.every_ms) nulls first`,
+     group by s.pigeonhole_number, s.every_reason, s.gone_at is not null
+       order by s.pigeonhole_number, min(s.every_ms) nulls first`,
   );
   return { at: rows[0]?.at ?? new Date(), groups: rows };
 }
 
-/** Returns only the lists that may be late, each with its pigeonhole's `ref`. */
-export async function maybeLateLists(ledger: Ledger): Promise<(ListReading & { readonly ref: number })[]> {
-  return await ledger.db.query<ListReading & { ref: number }>(
-    `select s.ref, s.list, nullif(s.session_id, 0) as "sessionId", s.every_reason as reason, s.every_ms as "everyMs",
+/** Returns only the lists that may be late, each with its pigeonhole's number. */
+export async function maybeLateLists(ledger: Ledger): Promise<(ListReading & { readonly pigeonholeNumber: number })[]> {
+  return await ledger.db.query<ListReading & { pigeonholeNumber: number }>(
+    `select s.pigeonhole_number as "pigeonholeNumber", s.list, nullif(s.session_id, 0) as "sessionId",
+       s.every_reason as reason, s.every_ms as "everyMs",
        s.wanted_ms as "wantedMs", s.polled_at as "readAt", s.due_at as "dueAt"
      from streams s
      where s.wanted and s.gone_at is null
        and coalesce(s.polled_at + s.every_ms * interval '1 millisecond', s.due_at)
          < clock_timestamp() - $1 * interval '1 millisecond'
-     order by s.ref, s.polled_at nulls first, s.id`,
+     order by s.pigeonhole_number, s.polled_at nulls first, s.id`,
     [shortestGraceMs],
   );
 }

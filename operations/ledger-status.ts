@@ -126,18 +126,20 @@ export async function ledgerFacts(
     ledger.db.query<SinkTotals>(
       `select k.name as sink, p.workspace, (count(*) filter (where p.next_sequence > 1))::int as lanes,
          sum(l.delivered)::int8 as delivered, max(l.delivered_at) as "deliveredAt"
-       from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
-       where ${isSent('l.sink_id, l.ref', '$1')} group by k.name, p.workspace`,
+       from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null
+         join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+       where ${isSent('l.sink_id, l.pigeonhole_number', '$1')} group by k.name, p.workspace`,
       [sentBy],
     ),
     ledger.db.query<SinkOutcome>(
       // Lanes that are not sent are few, so they are excluded from the sums, which is faster than a join with all others.
-      `with unsent as materialized (select l.sink_id, l.ref from lanes l where not ${isSent('l.sink_id, l.ref', '$1')})
+      `with unsent as materialized (select l.sink_id, l.pigeonhole_number from lanes l
+         where not ${isSent('l.sink_id, l.pigeonhole_number', '$1')})
        select k.name as sink, c.workspace, c.list, c.state, c.reason, c.changes
        from (select c.sink_id, p.workspace, c.list, c.state, c.reason, sum(c.changes)::int8 as changes
-         from delivery_counts c join pigeonholes p on p.ref = c.ref
+         from delivery_counts c join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
          where c.changes > 0 and c.state in ('withheld', 'dead')
-           and (c.sink_id, c.ref) not in (select sink_id, ref from unsent)
+           and (c.sink_id, c.pigeonhole_number) not in (select sink_id, pigeonhole_number from unsent)
          group by c.sink_id, p.workspace, c.list, c.state, c.reason) c
        join sinks k on k.id = c.sink_id and k.archived_at is null
        order by k.name, c.workspace, c.list, c.state, c.reason`,
@@ -145,15 +147,15 @@ export async function ledgerFacts(
     ),
   ]);
   const slices = new WorkSlices();
-  const groups = groupBy(streams.groups, ({ ref }) => ref);
-  const lists = groupBy(late, ({ ref }) => ref);
+  const groups = groupBy(streams.groups, ({ pigeonholeNumber }) => pigeonholeNumber);
+  const lists = groupBy(late, ({ pigeonholeNumber }) => pigeonholeNumber);
   const byPlace = new Map<string, { groups: readonly CadenceGroup[]; maybeLate: readonly ListReading[] }>();
   const pigeonholes: PigeonholeStatus[] = [];
   const sweeps: SweepState[] = [];
   for (const place of places) {
     await slices.pause();
-    const own = groups.get(place.ref) ?? [];
-    const maybeLate = lists.get(place.ref) ?? [];
+    const own = groups.get(place.pigeonholeNumber) ?? [];
+    const maybeLate = lists.get(place.pigeonholeNumber) ?? [];
     byPlace.set(placeName(place), { groups: own.filter(({ isGone }) => !isGone).map(toCadenceGroup), maybeLate });
     sweeps.push(...sweepOf(place, own));
     if (place.isRead) pigeonholes.push(toPigeonholeStatus(place, own));
@@ -187,7 +189,7 @@ interface PlaceRow
       PigeonholeStatus,
       'status' | 'changes' | 'heldDeletions' | 'goneAt' | 'rehearsalSince' | 'rehearsalUntil' | 'rehearsalBy'
     > {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   /** Whether a configured sync reads it. */
   readonly isRead: boolean;
 }
@@ -195,22 +197,25 @@ interface PlaceRow
 async function readPlaces(ledger: Ledger): Promise<PlaceRow[]> {
   const [rows, names] = await Promise.all([
     ledger.db.query<Omit<PlaceRow, 'syncs' | 'name'> & { syncs: string | null }>(
-      `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.status, p.next_sequence - 1 as changes,
-         p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",
+      `select p.pigeonhole_number as "pigeonholeNumber", p.workspace, p.pigeonhole_id as "pigeonholeId", p.status,
+         p.next_sequence - 1 as changes, p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",
          case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as "rehearsalUntil",
          p.gone_at as "goneAt", coalesce(m.held, 0) as "heldDeletions", n.syncs,
          p.pigeonhole_id = 0 or coalesce(n.is_read, false) as "isRead"
        from pigeonholes p
-         left join (select ref, count(*)::int as held from missing where state = 'held' group by ref) m on m.ref = p.ref
-         left join (select n.ref, string_agg(n.sync, ' ' order by n.sync) as syncs, bool_or(y.archived_at is null) as is_read
-           from selections n left join syncs y on y.name = n.sync where n.archived_at is null group by n.ref) n
-           on n.ref = p.ref
+         left join (select pigeonhole_number, count(*)::int as held from missing where state = 'held'
+           group by pigeonhole_number) m on m.pigeonhole_number = p.pigeonhole_number
+         left join (select n.pigeonhole_number, string_agg(n.sync, ' '
+           order by n.sync) as syncs, bool_or(y.archived_at is null) as is_read
+           from selections n left join syncs y on y.name = n.sync where n.archived_at is null
+             group by n.pigeonhole_number) n
+           on n.pigeonhole_number = p.pigeonhole_number
        order by p.workspace, p.pigeonhole_id`,
     ),
     // A join with the pigeonholes would compare each of them with each name, because the planner expects one name.
     ledger.db.query<{ workspace: string; key: string; name: string | null }>(
       `select w.workspace, i.key, ${readableJson('i.payload')} ->> 'name' as name
-       from pigeonholes w join items i on i.ref = w.ref and i.list = 'pigeonholes'
+       from pigeonholes w join items i on i.pigeonhole_number = w.pigeonhole_number and i.list = 'pigeonholes'
        where w.pigeonhole_id = 0 and i.payload is not null`,
     ),
   ]);
@@ -223,7 +228,7 @@ async function readPlaces(ledger: Ledger): Promise<PlaceRow[]> {
 }
 
 function toPigeonholeStatus(
-  { ref: _, isRead: __, ...place }: PlaceRow,
+  { pigeonholeNumber: _, isRead: __, ...place }: PlaceRow,
   groups: readonly StreamGroup[],
 ): PigeonholeStatus {
   const sum = (pick: (group: StreamGroup) => number): number => groups.reduce((n, group) => n + pick(group), 0);
@@ -277,7 +282,8 @@ interface DeliveryCount extends PigeonholeName {
 export async function storedItemCounts(ledger: Ledger): Promise<ListCount[]> {
   return await ledger.db.query<ListCount>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", c.list, c.items
-     from item_counts c join pigeonholes p on p.ref = c.ref where c.items > 0 order by 1, 2, 3`,
+     from item_counts c join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number where c.items > 0
+       order by 1, 2, 3`,
   );
 }
 
@@ -285,9 +291,10 @@ export async function storedItemCounts(ledger: Ledger): Promise<ListCount[]> {
 export async function deliveryCounts(ledger: Ledger): Promise<DeliveryCount[]> {
   return await ledger.db.query<DeliveryCount>(
     `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", c.list, c.state, c.changes
-     from (select sink_id, ref, list, state, sum(changes)::int8 as changes from delivery_counts
-         where changes > 0 group by sink_id, ref, list, state) c
-       join sinks k on k.id = c.sink_id and k.archived_at is null join pigeonholes p on p.ref = c.ref
+     from (select sink_id, pigeonhole_number, list, state, sum(changes)::int8 as changes from delivery_counts
+         where changes > 0 group by sink_id, pigeonhole_number, list, state) c
+       join sinks k on k.id = c.sink_id and k.archived_at is null
+         join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
      order by 1, 2, 3, 4, 5`,
   );
 }
@@ -366,7 +373,7 @@ export async function importFigures(ledger: Ledger): Promise<ImportFigures[]> {
   return await ledger.db.query<ImportFigures>(
     `select p.workspace, i.state, count(*)::int as imports,
        coalesce(sum(greatest(0, i.rows_claimed - i.begun)) filter (where i.state = 'running'), 0)::int8 as "rowsLeft"
-     from imports i join pigeonholes p on p.ref = i.ref group by p.workspace, i.state`,
+     from imports i join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number group by p.workspace, i.state`,
   );
 }
 

@@ -5,7 +5,7 @@ import { requester } from '../ledger/imports/dropped-files.js';
 import { beginImport, startImport } from '../ledger/imports/imports.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
-import { refOf } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { runningImports } from '../importing/read-import.js';
 import { Wakes } from '../cycles/wakes.js';
 import { createStarter, discovering, importing } from './orchestration.js';
@@ -15,10 +15,10 @@ const databases = useBothDatabases();
 describe('the workflow of an import', () => {
   it('has priority over those of files from drop folders', async () => {
     const ledger = await openLedger(databases.of('embedded'), testKey);
-    const ref = await refOf(ledger, 'acme', 101);
+    const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
     const ids = { dropped: randomUUID(), requested: randomUUID() };
     for (const [by, id] of [[requester, ids.dropped] as const, ['ada', ids.requested] as const]) {
-      const about = { id, ref, file: 'people.csv', mapping: {}, requestedBy: by, canary: null };
+      const about = { id, pigeonholeNumber, file: 'people.csv', mapping: {}, requestedBy: by, canary: null };
       await startImport(ledger, await beginImport(ledger, about), 0);
     }
     const started = new Map<string, number | undefined>();

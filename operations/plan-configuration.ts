@@ -25,7 +25,7 @@ import { planDeliveries, planKept, type Selections } from './plan-deliveries.js'
 import { planWithholding } from './plan-withholding.js';
 import { choose, shownPigeonholes, stillChosen } from '../reading/discover.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findRef, selectionsOf } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber, selectionsOf } from '../ledger/pigeonholes.js';
 import { formatDuration } from '../config/values.js';
 
 type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
@@ -141,8 +141,8 @@ async function redriven(ledger: Ledger, sink: string, now: Config): Promise<Caus
 
 async function leftBehind(ledger: Ledger, sink: string): Promise<number> {
   let left = 0;
-  for (const { ref, watermark, lists } of await knownLanes(ledger, [sink])) {
-    for (const { changes } of await countChangesBehind(ledger, { ref, watermark, lists })) left += changes;
+  for (const { pigeonholeNumber, watermark, lists } of await knownLanes(ledger, [sink])) {
+    for (const { changes } of await countChangesBehind(ledger, { pigeonholeNumber, watermark, lists })) left += changes;
   }
   return left;
 }
@@ -206,8 +206,14 @@ async function compareSelections(
     const added = next.filter((id) => !old.includes(id));
     const removed = old.filter((id) => !next.includes(id));
     if (added.length + removed.length === 0) continue;
-    const refs = await Promise.all(added.map((id) => findRef(ledger.db, workspace, id)));
-    changes.push({ sync, workspace, added, removed, unread: refs.filter((ref) => ref === undefined).length });
+    const pigeonholeNumbers = await Promise.all(added.map((id) => findPigeonholeNumber(ledger.db, workspace, id)));
+    changes.push({
+      sync,
+      workspace,
+      added,
+      removed,
+      unread: pigeonholeNumbers.filter((pigeonholeNumber) => pigeonholeNumber === undefined).length,
+    });
   }
   return changes;
 }

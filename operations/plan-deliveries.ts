@@ -14,7 +14,7 @@ import type { CausedDeliveries, DeliveryCause, KeptItems } from './configuration
 import { groupBy } from '../base/grouping.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findRef } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber } from '../ledger/pigeonholes.js';
 import { listNotWanted } from '../ledger/lanes.js';
 import {
   type ItemsAsked,
@@ -62,10 +62,11 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
       for (const plan of lanesOf(now, sink, both.selectedNow)) {
         const lane = lanes.find((row) => row.sink === sink && placeName(row) === placeName(plan));
         const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(placeName(plan)));
-        const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
-        if (ref === undefined) continue; // never read
+        const pigeonholeNumber =
+          lane?.pigeonholeNumber ?? (await findPigeonholeNumber(ledger.db, plan.workspace, plan.pigeonholeId));
+        if (pigeonholeNumber === undefined) continue; // never read
         const sinkId = lane?.sinkId ?? 0;
-        const planning = { ledger, config: now, sinkName: sink, sink: opened, lane: plan, sinkId, ref };
+        const planning = { ledger, config: now, sinkName: sink, sink: opened, lane: plan, sinkId, pigeonholeNumber };
         // One at a time, because each reads whole lists.
         all.push(...(await planLane(planning, lane, isBack, tallies)));
         if (lane === undefined) continue;
@@ -101,7 +102,7 @@ async function planLane(
   isBack: boolean,
   tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
-  const { ledger, config, sinkName: sink, lane: plan, ref } = planning;
+  const { ledger, config, sinkName: sink, lane: plan, pigeonholeNumber } = planning;
   const sinkConfig = config.sinks[sink]!;
   const caused = (
     cause: DeliveryCause,
@@ -117,7 +118,7 @@ async function planLane(
       observed: sinkConfig.mode === 'observe',
     }));
   const count = (items: ItemsAsked): Promise<MappedCount[]> => countMapped(planning, items, tallies);
-  const asked = { ref, since: historyStart(ledger, historyMs(sinkConfig)), selected: plan.selected };
+  const asked = { pigeonholeNumber, since: historyStart(ledger, historyMs(sinkConfig)), selected: plan.selected };
   if (lane === undefined) {
     const lists = historyMs(sinkConfig) === 0 ? [] : plan.lists;
     return caused('history', await count({ ...asked, lists }));
@@ -137,7 +138,7 @@ async function planLane(
       caused('released', [unmapped(list, changes)], reason),
     ),
     ...(isBack
-      ? (await countChangesBehind(ledger, { ref, watermark: lane.watermark, lists: plan.lists })).flatMap(
+      ? (await countChangesBehind(ledger, { pigeonholeNumber, watermark: lane.watermark, lists: plan.lists })).flatMap(
           ({ list, changes }) => caused('since-watermark', [unmapped(list, changes)]),
         )
       : []),
@@ -156,13 +157,15 @@ async function released({
   sinkName,
   lane: plan,
   sinkId,
-  ref,
+  pigeonholeNumber,
 }: PlanningLane): Promise<{ list: string; reason: string; changes: number }[]> {
   const reasons = new Set([...acceptedBy(config.sinks[sinkName]!)].map(consentReason));
   const { lists } = plan;
-  const byConsent = await countWithheld(ledger, { sinkId, ref, lists, keys: null });
+  const byConsent = await countWithheld(ledger, { sinkId, pigeonholeNumber, lists, keys: null });
   const bySelection =
-    plan.pigeonholeId === 0 ? await countWithheld(ledger, { sinkId, ref, lists, keys: plan.selected }) : [];
+    plan.pigeonholeId === 0
+      ? await countWithheld(ledger, { sinkId, pigeonholeNumber, lists, keys: plan.selected })
+      : [];
   return [
     ...byConsent.filter(({ reason }) => reasons.has(reason)),
     ...bySelection.filter(({ reason }) => reason === notSelected),
@@ -181,13 +184,14 @@ const totalMs = 10_000;
  * if other settings change as well, the number is an estimate.
  */
 async function observedUntilNow(
-  { ledger, sinkName: sink, lane: plan, ref }: PlanningLane,
+  { ledger, sinkName: sink, lane: plan, pigeonholeNumber }: PlanningLane,
   watermark: number,
   all: readonly ObservedLane[],
   changedKeys: readonly string[] = [],
 ): Promise<CausedDeliveries> {
   const lane = all.find((row) => row.sink === sink && placeName(row) === placeName(plan));
-  const behind = lane === undefined ? await countChangesBehind(ledger, { ref, watermark, lists: plan.lists }) : [];
+  const behind =
+    lane === undefined ? await countChangesBehind(ledger, { pigeonholeNumber, watermark, lists: plan.lists }) : [];
   const uncounted = behind.reduce((sum, { changes }) => sum + changes, lane?.behind ?? 0);
   return {
     sink,
@@ -204,8 +208,8 @@ async function observedUntilNow(
 
 /** Counts changes that the mapping withheld before and sends now. */
 async function cured(planning: PlanningLane, tallies: SharedTallies): Promise<CausedDeliveries[]> {
-  const { ledger, config, sinkName, lane, sinkId, ref } = planning;
-  const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
+  const { ledger, config, sinkName, lane, sinkId, pigeonholeNumber } = planning;
+  const rows = await countWithheld(ledger, { sinkId, pigeonholeNumber, lists: lane.lists, keys: null });
   const withheld = rows.filter(({ reason }) => curableReasons.includes(reason));
   const all: CausedDeliveries[] = [];
   for (const list of new Set(withheld.map((row) => row.list))) {

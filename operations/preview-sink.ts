@@ -178,7 +178,7 @@ async function preview(
     if (room <= 0) break;
     const found = await storedItems(
       ledger.db,
-      { sinkId, ref: planning.ref, lists: lane.lists, key: asked.key },
+      { sinkId, pigeonholeNumber: planning.pigeonholeNumber, lists: lane.lists, key: asked.key },
       before === undefined ? room : 1000,
     );
     const planned = await planItems(found, planning, before === undefined ? undefined : { ...planning, ...before });

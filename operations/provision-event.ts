@@ -8,7 +8,7 @@ import {
 import { findDifferences, type Shown } from '../importing/provisioning/object-states.js';
 import type { Collaborators } from '../cycles/collaborators.js';
 import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event-file.js';
-import { findRef } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber } from '../ledger/pigeonholes.js';
 import { pollNow } from '../ledger/streams-due.js';
 import type { Editions } from './editions.js';
 import { discovering, type WorkflowStarter } from './orchestration.js';
@@ -166,9 +166,9 @@ async function readWhatIsNew(
   const id = idOf(pigeonhole!.outcome);
   const places = made.includes(pigeonhole!) || id === null ? [0] : [id];
   for (const pigeonholeId of places) {
-    const ref = await findRef(ledger.db, workspace, pigeonholeId);
-    if (ref === undefined) continue;
-    await pollNow(ledger, ref);
+    const pigeonholeNumber = await findPigeonholeNumber(ledger.db, workspace, pigeonholeId);
+    if (pigeonholeNumber === undefined) continue;
+    await pollNow(ledger, pigeonholeNumber);
     if (pigeonholeId === 0) await starter.wakeWorkflow(discovering(workspace));
     else starter.wakeReaders();
   }

@@ -1,6 +1,6 @@
 import type { Collaborators } from '../cycles/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
-import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber, type Selected, selectedPigeonhole, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { placeNamed } from '../ledger/pauses.js';
 import { requestReplay } from '../delivering/replays.js';
@@ -54,7 +54,7 @@ export type ReplayResult = { readonly unknown: string } | z.infer<typeof replayA
 
 interface ReplayLane {
   readonly sink: string;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly plan: PlannedLane;
   /** The requested lists of the lane. */
   readonly lists: readonly string[];
@@ -85,13 +85,13 @@ export async function startReplay(
   const tallies = startTallies();
   const counts: ReplayCount[] = [];
   const totals: number[] = [];
-  for (const { sink: sinkName, ref, plan, lists } of lanes) {
+  for (const { sink: sinkName, pigeonholeNumber, plan, lists } of lanes) {
     const { id: sinkId, sink } = sinks.get(sinkName)!;
-    const asked = { ref, lists, since: from, selected: plan.selected };
+    const asked = { pigeonholeNumber, lists, since: from, selected: plan.selected };
     // One at a time, because each reads whole lists.
     const rows = await countDeliverable(ledger, config.sinks[sinkName]!, asked);
     const mapped = await throughMapping(
-      { ledger, config, sinkName, sink, sinkId, lane: plan, ref },
+      { ledger, config, sinkName, sink, sinkId, lane: plan, pigeonholeNumber },
       { asked, counts: rows },
       tallies,
     );
@@ -103,7 +103,11 @@ export async function startReplay(
   if (wanted.dryRun) return { id: wanted.id, dryRun: true, counts: summed };
   await requestReplay(ledger, {
     id: wanted.id,
-    lanes: lanes.map(({ sink, ref }, index) => ({ sinkId: sinks.get(sink)!.id, ref, total: totals[index]! })),
+    lanes: lanes.map(({ sink, pigeonholeNumber }, index) => ({
+      sinkId: sinks.get(sink)!.id,
+      pigeonholeNumber,
+      total: totals[index]!,
+    })),
     lists: wanted.lists,
     from,
     by: wanted.by ?? null,
@@ -124,9 +128,14 @@ async function lanesOf(
     const selected = await selectedBy(ledger, syncsTo(config, sink), wanted.pigeonhole);
     for (const plan of plannedLanes(config, sink, selected)) {
       if (wanted.pigeonhole !== null && `${plan.workspace}/${plan.pigeonholeId}` !== wanted.pigeonhole) continue;
-      const ref = await findRef(ledger.db, plan.workspace, plan.pigeonholeId);
-      if (ref === undefined) continue;
-      lanes.push({ sink, ref, plan, lists: plan.lists.filter((list) => wanted.lists?.includes(list) ?? true) });
+      const pigeonholeNumber = await findPigeonholeNumber(ledger.db, plan.workspace, plan.pigeonholeId);
+      if (pigeonholeNumber === undefined) continue;
+      lanes.push({
+        sink,
+        pigeonholeNumber,
+        plan,
+        lists: plan.lists.filter((list) => wanted.lists?.includes(list) ?? true),
+      });
     }
   }
   return lanes;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
-import { refOf } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { replayReasons } from '../delivering/replays.js';
 import { eraseReasons, namesPerson, namingTexts } from './erase-from-ledger.js';
 
@@ -11,7 +11,7 @@ const databases = useBothDatabases();
 const texts = namingTexts(
   {
     asked: 'Ada@Example.com',
-    places: [{ ref: 1, workspace: 'acme', pigeonholeId: 101, attendeeIds: [42], codes: ['K-77'] }],
+    places: [{ pigeonholeNumber: 1, workspace: 'acme', pigeonholeId: 101, attendeeIds: [42], codes: ['K-77'] }],
   },
   [{ id: 42, Name: 'Ada Lovelace', 'E-mail': 'ada@work.example', Company: 'Engines' }],
 );
@@ -44,7 +44,7 @@ describe.each(kinds)('erasing a person from what operators typed, on %s', (kind)
   it('replaces each text that names the person, in every table, and no other text', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const { db } = ledger;
-    const ref = await refOf(ledger, 'acme', 101);
+    const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
     const texts = ['Lovelace asked for it', 'the hall is rebuilt'] as const;
     for (const [index, text] of texts.entries()) {
       const name = `sink-${index}`;
@@ -59,18 +59,18 @@ describe.each(kinds)('erasing a person from what operators typed, on %s', (kind)
       );
       await db.query('insert into replays (id, reason) values ($1, $2)', [randomUUID(), text]);
       await db.query(`insert into erasures (id, asked_hash, reason) values ($1, '', $2)`, [randomUUID(), text]);
-      await db.query(`insert into imports (id, ref, file, mapping, chunk_size) values ($1, $2, $3, '{}', 1)`, [
-        randomUUID(),
-        ref,
-        text,
-      ]);
       await db.query(
-        `insert into dropped_files (ref, content_hash, terms_hash, import, state, problem, owner, claimed_until)
+        `insert into imports (id, pigeonhole_number, file, mapping, chunk_size) values ($1, $2, $3, '{}', 1)`,
+        [randomUUID(), pigeonholeNumber, text],
+      );
+      await db.query(
+        `insert into dropped_files (pigeonhole_number, content_hash, terms_hash, import, state, problem, owner,
+           claimed_until)
          values ($1, $2, '', $3, 'unusable', $4, 'p', now())`,
-        [ref, Buffer.alloc(32, index), randomUUID(), text],
+        [pigeonholeNumber, Buffer.alloc(32, index), randomUUID(), text],
       );
     }
-    const person = { ref, workspace: 'acme', pigeonholeId: 101, attendeeIds: [42], codes: ['K-77'] };
+    const person = { pigeonholeNumber, workspace: 'acme', pigeonholeId: 101, attendeeIds: [42], codes: ['K-77'] };
     await eraseReasons(ledger, { asked: 'lovelace', places: [person] }, [replayReasons]);
 
     const all = await db.query<{ place: string; texts: (string | null)[] }>(

@@ -6,7 +6,7 @@ import {
   type Erasure,
   type Receipt,
   countErased,
-  refsOfErasedQuestions,
+  pigeonholesOfErasedQuestions,
   workspacesOf,
   type ErasureNames,
 } from './erasures.js';
@@ -34,11 +34,11 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
   }
   // Includes questions that an earlier attempt erased, because that attempt may have stopped before it removed the
   // copies.
-  for (const ref of await refsOfErasedQuestions(deps.ledger, number)) {
+  for (const pigeonholeNumber of await pigeonholesOfErasedQuestions(deps.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
       const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
         deps.ledger,
-        { erasure: number, ref },
+        { erasure: number, pigeonholeNumber },
         after,
       );
       await deps.orchestration.wakeSinks(slice.woken);

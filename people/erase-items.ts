@@ -18,7 +18,7 @@ import { type PastChange, recordHolders } from './held-items.js';
 const itemsAtOnce = 200;
 
 interface ErasableItem {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly list: string;
   readonly key: string;
 }
@@ -31,27 +31,31 @@ interface ErasableItem {
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
   const own = await ledger.db.query<ErasableItem>(
-    `select i.ref, i.list, i.key from forgotten f
-       cross join lateral (select ref, list, key from items where subject = f.subject and not erased offset 0) i
-       join pigeonholes p on p.ref = i.ref and p.workspace = f.workspace
-     where f.erasure = $1 order by i.ref, i.list, i.key`,
+    `select i.pigeonhole_number as "pigeonholeNumber", i.list, i.key from forgotten f
+       cross join lateral (select pigeonhole_number, list, key from items where subject = f.subject
+         and not erased offset 0) i
+       join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number and p.workspace = f.workspace
+     where f.erasure = $1 order by i.pigeonhole_number, i.list, i.key`,
     [erasure],
   );
-  const codes = await ledger.db.query<{ ref: number; code_hash: Buffer }>(
-    'select ref, code_hash from forgotten_codes where erasure = $1',
+  const codes = await ledger.db.query<{ pigeonholeNumber: number; code_hash: Buffer }>(
+    'select pigeonhole_number as "pigeonholeNumber", code_hash from forgotten_codes where erasure = $1',
     [erasure],
   );
   const registered = await ledger.db.query<ErasableItem>(
-    `select i.ref, i.list, i.key from unnest($1::int4[], $2::text[]) as n (ref, key)
-       join items i on i.ref = n.ref and i.list = $3 and i.key = n.key where not i.erased`,
+    `select i.pigeonhole_number as "pigeonholeNumber", i.list, i.key from unnest($1::int4[], $2::text[])
+       as n (pigeonhole_number, key)
+       join items i on i.pigeonhole_number = n.pigeonhole_number and i.list = $3 and i.key = n.key where not i.erased`,
     [
-      codes.map(({ ref }) => ref),
-      codes.map(({ ref, code_hash: codeHash }) => registrantKey(ledger.hash, ref, codeHash)),
+      codes.map(({ pigeonholeNumber }) => pigeonholeNumber),
+      codes.map(({ pigeonholeNumber, code_hash: codeHash }) => registrantKey(ledger.hash, pigeonholeNumber, codeHash)),
       registrantsList,
     ],
   );
   return [
-    ...new Map([...own, ...registered].map((item) => [JSON.stringify([item.ref, item.list, item.key]), item])).values(),
+    ...new Map(
+      [...own, ...registered].map((item) => [JSON.stringify([item.pigeonholeNumber, item.list, item.key]), item]),
+    ).values(),
   ];
 }
 
@@ -60,7 +64,7 @@ export function slicesOf(items: readonly ErasableItem[]): ErasableItem[][] {
   const slices: ErasableItem[][] = [];
   for (const item of items) {
     const last = slices.at(-1);
-    if (last?.[0]!.ref === item.ref && last.length < itemsAtOnce) last.push(item);
+    if (last?.[0]!.pigeonholeNumber === item.pigeonholeNumber && last.length < itemsAtOnce) last.push(item);
     else slices.push([item]);
   }
   return slices;
@@ -80,27 +84,27 @@ export async function eraseItems(
 ): Promise<readonly string[]> {
   const [first] = items;
   if (first === undefined) return [];
-  const { ref } = first;
+  const { pigeonholeNumber } = first;
   return await ledger.db.transaction(async (tx) => {
-    const place = await lockPlaceWithLanes(tx, ref);
+    const place = await lockPlaceWithLanes(tx, pigeonholeNumber);
     const rows = await tx.query<StoredItem>(
       `select i.* from unnest($2::text[], $3::text[]) as n (list, key)
          cross join lateral (select ${storedItemColumns} from items
-           where ref = $1 and list = n.list and key = n.key and not erased limit 1) i
+           where pigeonhole_number = $1 and list = n.list and key = n.key and not erased limit 1) i
        order by i.list, i.key`,
-      [ref, items.map(({ list }) => list), items.map(({ key }) => key)],
+      [pigeonholeNumber, items.map(({ list }) => list), items.map(({ key }) => key)],
     );
     if (place === undefined || rows.length === 0) return [];
     const removals = nextChanges(place, 'deleted', rows);
-    const history = await sequencesOf(tx, ref, rows);
-    await recordHolders(tx, { erasure, ref, history, removals });
-    await reopenLaneReceipts(tx, { erasure, ref });
+    const history = await sequencesOf(tx, pigeonholeNumber, rows);
+    await recordHolders(tx, { erasure, pigeonholeNumber, history, removals });
+    await reopenLaneReceipts(tx, { erasure, pigeonholeNumber });
     const sequences = history.map(({ sequence }) => sequence);
-    await supersedeErased(tx, ref, sequences);
-    await dropSnapshots(tx, ref, sequences);
-    await eraseItemData(tx, ref, removals);
-    await insertNextChanges(tx, ref, removals);
-    await noteNoLongerMissing(tx, ref, rows);
+    await supersedeErased(tx, pigeonholeNumber, sequences);
+    await dropSnapshots(tx, pigeonholeNumber, sequences);
+    await eraseItemData(tx, pigeonholeNumber, removals);
+    await insertNextChanges(tx, pigeonholeNumber, removals);
+    await noteNoLongerMissing(tx, pigeonholeNumber, rows);
     return await namesOfSinksInUse(tx);
   });
 }
@@ -108,7 +112,7 @@ export async function eraseItems(
 /** Returns the sequence numbers of all changes of the items. */
 export async function sequencesOf(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   rows: readonly Pick<StoredItem, 'list' | 'key' | 'lastSequence'>[],
 ): Promise<PastChange[]> {
   return await tx.query<PastChange>(
@@ -116,8 +120,13 @@ export async function sequencesOf(
        select * from unnest($2::text[], $3::text[], $4::int8[]) as n (list, key, sequence)
        union all
        select o.list, o.key, c.previous_sequence from own o cross join lateral (select previous_sequence from changes
-         where ref = $1 and sequence = o.sequence and previous_sequence is not null limit 1) c)
+         where pigeonhole_number = $1 and sequence = o.sequence and previous_sequence is not null limit 1) c)
      select list, key, sequence from own`,
-    [ref, rows.map(({ list }) => list), rows.map(({ key }) => key), rows.map(({ lastSequence }) => lastSequence)],
+    [
+      pigeonholeNumber,
+      rows.map(({ list }) => list),
+      rows.map(({ key }) => key),
+      rows.map(({ lastSequence }) => lastSequence),
+    ],
   );
 }

@@ -35,7 +35,10 @@ export async function eraseRegistrants(
   let rows = 0;
   let beingSent = 0;
   for (const each of await importsOf(ledger, erasure, places)) {
-    const names = { asked, codes: places.flatMap((place) => (place.ref === each.ref ? place.codes : [])) };
+    const names = {
+      asked,
+      codes: places.flatMap((place) => (place.pigeonholeNumber === each.pigeonholeNumber ? place.codes : [])),
+    };
     // One after another, because each is a transaction that locks the import.
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;
@@ -49,14 +52,16 @@ export async function eraseRegistrants(
 type RowNames = Parameters<typeof unusableRowsOf>[2];
 
 interface ImportRow extends ErasedImport {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
 }
 
 async function importsOf(ledger: Ledger, erasure: number, places: ErasureNames['places']): Promise<ImportRow[]> {
   return await ledger.db.query<ImportRow>(
-    `select number, ref, exists (select 1 from dropped_files d where d.import = i.id) as dropped from imports i
-     where ref = any($2::int4[]) or ref in (select ref from forgotten_codes where erasure = $1) order by number`,
-    [erasure, places.map(({ ref }) => ref)],
+    `select number, pigeonhole_number as "pigeonholeNumber", exists (select 1 from dropped_files d
+       where d.import = i.id) as dropped from imports i
+     where pigeonhole_number = any($2::int4[]) or pigeonhole_number in (select pigeonhole_number from forgotten_codes
+       where erasure = $1) order by number`,
+    [erasure, places.map(({ pigeonholeNumber }) => pigeonholeNumber)],
   );
 }
 
@@ -79,13 +84,13 @@ async function eraseFromImport(
 /** Returns which of these codes belong to forgotten people, as hashes in hex. */
 export async function forgottenCodes(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   codeHashes: readonly Uint8Array[],
 ): Promise<Set<string>> {
   if (codeHashes.length === 0) return new Set();
   const rows = await tx.query<{ code_hash: Buffer }>(
-    'select code_hash from forgotten_codes where ref = $1 and code_hash = any($2::bytea[])',
-    [ref, codeHashes],
+    'select code_hash from forgotten_codes where pigeonhole_number = $1 and code_hash = any($2::bytea[])',
+    [pigeonholeNumber, codeHashes],
   );
   return new Set(rows.map(({ code_hash: codeHash }) => codeHash.toString('hex')));
 }

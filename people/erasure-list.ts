@@ -36,8 +36,9 @@ export async function readErasureList(db: Queryable): Promise<ErasureList> {
              order by f.workspace, f.subject), '[]')::text
            from forgotten f where f.erasure = e.number) as people,
          (select coalesce(json_agg(json_build_object('workspace', p.workspace, 'pigeonholeId', p.pigeonhole_id,
-             'code', encode(c.code_hash, 'hex')) order by p.ref, c.code_hash), '[]')::text
-           from forgotten_codes c join pigeonholes p on p.ref = c.ref where c.erasure = e.number) as codes, e.number
+             'code', encode(c.code_hash, 'hex')) order by p.pigeonhole_number, c.code_hash), '[]')::text
+           from forgotten_codes c join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
+             where c.erasure = e.number) as codes, e.number
        from erasures e) l where l.people <> '[]' or l.codes <> '[]' order by l.number`,
   );
   return {
@@ -98,11 +99,11 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
     // codes below refer to it.
     await ensurePlaces(tx, codes);
     const keptCodes = await tx.query<{ erasure: number }>(
-      `insert into forgotten_codes (erasure, ref, code_hash)
-       select e.number, p.ref, decode(n.code, 'hex')
+      `insert into forgotten_codes (erasure, pigeonhole_number, code_hash)
+       select e.number, p.pigeonhole_number, decode(n.code, 'hex')
        from unnest($1::uuid[], $2::text[], $3::int8[], $4::text[]) as n (id, workspace, pigeonhole, code)
          join erasures e on e.id = n.id join pigeonholes p on p.workspace = n.workspace and p.pigeonhole_id = n.pigeonhole
-       on conflict (ref, code_hash) do update set erasure = excluded.erasure
+       on conflict (pigeonhole_number, code_hash) do update set erasure = excluded.erasure
          where forgotten_codes.erasure <> excluded.erasure returning erasure`,
       [
         codes.map(({ id }) => id),

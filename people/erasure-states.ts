@@ -33,15 +33,15 @@ export async function keepReceipts(tx: Queryable, erasure: number, receipts: rea
  */
 export async function reopenLaneReceipts(
   tx: Queryable,
-  { erasure, ref }: { readonly erasure: number; readonly ref: number },
+  { erasure, pigeonholeNumber }: { readonly erasure: number; readonly pigeonholeNumber: number },
 ): Promise<void> {
   await tx.query(
     `update erasure_receipts r set outcome = 'waiting', at = clock_timestamp()
      where r.erasure = $1 and r.outcome <> 'waiting' and r.place in (
        select 'sink:' || s.name || ' ' || p.workspace || '/' || p.pigeonhole_id
-       from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
-       where e.erasure = $1 and e.ref = $2)`,
-    [erasure, ref],
+       from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.pigeonhole_number = e.pigeonhole_number
+       where e.erasure = $1 and e.pigeonhole_number = $2)`,
+    [erasure, pigeonholeNumber],
   );
 }
 
@@ -90,7 +90,7 @@ export async function reopenErasures(ledger: Ledger): Promise<number> {
     `with moved as (
        select distinct e.erasure, 'sink:' || s.name || ' ' || p.workspace || '/' || p.pigeonhole_id as place
        from erasing e join erasures r on r.number = e.erasure and r.ended_at is not null
-         join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
+         join sinks s on s.id = e.sink_id join pigeonholes p on p.pigeonhole_number = e.pigeonhole_number
        where not ${isLeft('e')}
      ), again as (
        update erasure_receipts r set outcome = 'waiting', todo = null, at = clock_timestamp()
@@ -125,17 +125,17 @@ export async function liftErasure(ledger: Ledger, erasure: number): Promise<bool
  */
 export async function forgetHolders(
   tx: Queryable,
-  { workspace, ref }: { readonly workspace: string; readonly ref: number },
+  { workspace, pigeonholeNumber }: { readonly workspace: string; readonly pigeonholeNumber: number },
   holders: readonly { readonly codeHash: Buffer; readonly subject: Buffer }[],
 ): Promise<void> {
   await tx.query(
     `with found as (
        insert into forgotten (erasure, workspace, subject)
        select f.erasure, $1, n.subject from unnest($3::bytea[], $4::bytea[]) as n (code_hash, subject)
-         join forgotten_codes f on f.ref = $2 and f.code_hash = n.code_hash
+         join forgotten_codes f on f.pigeonhole_number = $2 and f.code_hash = n.code_hash
        on conflict (workspace, subject) do nothing returning erasure
      ) update erasures set ended_at = null where number in (select erasure from found)`,
-    [workspace, ref, holders.map(({ codeHash }) => codeHash), holders.map(({ subject }) => subject)],
+    [workspace, pigeonholeNumber, holders.map(({ codeHash }) => codeHash), holders.map(({ subject }) => subject)],
   );
 }
 
@@ -208,26 +208,28 @@ export async function requestErasure(
        on conflict (workspace, subject) do update set erasure = excluded.erasure ${ifEnded('forgotten')}`,
       [row.number, people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
-    const codes = names.places.flatMap(({ ref, codes: own }) =>
-      own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
+    const codes = names.places.flatMap(({ pigeonholeNumber, codes: own }) =>
+      own.map((code) => ({ pigeonholeNumber, codeHash: ledger.hash.attendeeCode(code) })),
     );
     await tx.query(
-      `insert into forgotten_codes (erasure, ref, code_hash)
+      `insert into forgotten_codes (erasure, pigeonhole_number, code_hash)
        select distinct $1::int4, n.* from unnest($2::int4[], $3::bytea[]) as n
-       on conflict (ref, code_hash) do update set erasure = excluded.erasure ${ifEnded('forgotten_codes')}`,
-      [row.number, codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
+       on conflict (pigeonhole_number, code_hash) do update
+         set erasure = excluded.erasure ${ifEnded('forgotten_codes')}`,
+      [row.number, codes.map(({ pigeonholeNumber }) => pigeonholeNumber), codes.map(({ codeHash }) => codeHash)],
     );
     const earlier = await tx.query<{ place: string }>(
       `select 'erasure:' || e.id as place from erasures e where e.ended_at is null and e.number <> $1 and (
          exists (select 1 from forgotten f join unnest($2::text[], $3::bytea[]) as n (workspace, subject)
            on f.workspace = n.workspace and f.subject = n.subject where f.erasure = e.number)
-         or exists (select 1 from forgotten_codes f join unnest($4::int4[], $5::bytea[]) as n (ref, code_hash)
-           on f.ref = n.ref and f.code_hash = n.code_hash where f.erasure = e.number))`,
+         or exists (select 1 from forgotten_codes f join unnest($4::int4[], $5::bytea[])
+           as n (pigeonhole_number, code_hash)
+           on f.pigeonhole_number = n.pigeonhole_number and f.code_hash = n.code_hash where f.erasure = e.number))`,
       [
         row.number,
         people.map(({ workspace }) => workspace),
         people.map(({ subject }) => subject),
-        codes.map(({ ref }) => ref),
+        codes.map(({ pigeonholeNumber }) => pigeonholeNumber),
         codes.map(({ codeHash }) => codeHash),
       ],
     );

@@ -60,7 +60,8 @@ const isWithin = `($2::text is null or (select bool_and(n.workspace = $2) from (
   select e.number union all select x.number from erasure_receipts r join erasures x on r.place = 'erasure:' || x.id
     where r.erasure = e.number) own join lateral (
   select f.workspace from forgotten f where f.erasure = own.number
-  union all select p.workspace from forgotten_codes c join pigeonholes p on p.ref = c.ref where c.erasure = own.number)
+  union all select p.workspace from forgotten_codes c join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
+    where c.erasure = own.number)
   n on true))`;
 
 /** @param workspace only an erasure of people in this workspace alone; null: any */
@@ -128,7 +129,8 @@ export async function receiptsOf(ledger: Ledger, erasure: number): Promise<KeptR
 export async function countErased(ledger: Ledger, erasure: number): Promise<number> {
   const [row] = await ledger.db.query<{ items: number }>(
     `select count(*)::int as items from forgotten f join pigeonholes p on p.workspace = f.workspace
-       join items i on i.ref = p.ref and i.subject = f.subject where f.erasure = $1 and i.erased`,
+       join items i on i.pigeonhole_number = p.pigeonhole_number and i.subject = f.subject where f.erasure = $1
+         and i.erased`,
     [erasure],
   );
   return row!.items;
@@ -138,21 +140,24 @@ export async function countErased(ledger: Ledger, erasure: number): Promise<numb
 export async function workspacesOf(ledger: Ledger, erasure: number): Promise<string[]> {
   const rows = await ledger.db.query<{ workspace: string }>(
     `select workspace from forgotten where erasure = $1
-     union select p.workspace from forgotten_codes c join pigeonholes p on p.ref = c.ref where c.erasure = $1 order by 1`,
+     union select p.workspace from forgotten_codes c join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number
+       where c.erasure = $1 order by 1`,
     [erasure],
   );
   return rows.map(({ workspace }) => workspace);
 }
 
 /** Returns the pigeonholes that contained questions of the people of an erasure. */
-export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Promise<number[]> {
-  const rows = await ledger.db.query<{ ref: number }>(
-    `select distinct i.ref from forgotten f join pigeonholes p on p.workspace = f.workspace
-       join items i on i.ref = p.ref and i.erased and i.list in ${listSet(questionLists)} and i.subject = f.subject
+export async function pigeonholesOfErasedQuestions(ledger: Ledger, erasure: number): Promise<number[]> {
+  const rows = await ledger.db.query<{ pigeonholeNumber: number }>(
+    `select distinct i.pigeonhole_number as "pigeonholeNumber" from forgotten f
+       join pigeonholes p on p.workspace = f.workspace
+       join items i on i.pigeonhole_number = p.pigeonhole_number and i.erased and i.list in ${listSet(questionLists)}
+         and i.subject = f.subject
      where f.erasure = $1`,
     [erasure],
   );
-  return rows.map(({ ref }) => ref);
+  return rows.map(({ pigeonholeNumber }) => pigeonholeNumber);
 }
 
 /**
@@ -160,12 +165,13 @@ export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Pr
  * was forgotten. Locks one pigeonhole at a time, so that reading waits only briefly.
  */
 export async function awaitPages(ledger: Ledger, erasure: number): Promise<void> {
-  const rows = await ledger.db.query<{ ref: number }>(
-    `select ref from pigeonholes where workspace in (select workspace from forgotten where erasure = $1) order by ref`,
+  const rows = await ledger.db.query<{ pigeonholeNumber: number }>(
+    `select pigeonhole_number as "pigeonholeNumber" from pigeonholes where workspace in (select workspace
+       from forgotten where erasure = $1) order by pigeonhole_number`,
     [erasure],
   );
-  for (const { ref } of rows) {
-    await ledger.db.query('select 1 from pigeonholes where ref = $1 for share', [ref]);
+  for (const { pigeonholeNumber } of rows) {
+    await ledger.db.query('select 1 from pigeonholes where pigeonhole_number = $1 for share', [pigeonholeNumber]);
   }
 }
 
@@ -184,7 +190,7 @@ export interface ErasingLane {
   /** The type in its configuration. */
   readonly type: string;
   readonly archived: boolean;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   /** Number of items that the sink has to remove, because it received them. The numbers below are parts of it. */
@@ -211,7 +217,8 @@ interface LaneRow extends Omit<ErasingLane, 'reasons' | 'details'> {
 /** Returns the lanes whose sinks received items of an erasure, by the name of the sink. */
 export async function erasingLanes(ledger: Ledger, erasure: number): Promise<ErasingLane[]> {
   const rows = await ledger.db.query<LaneRow>(
-    `select s.id as "sinkId", s.name as sink, s.type, s.archived_at is not null as archived, e.ref, p.workspace,
+    `select s.id as "sinkId", s.name as sink, s.type, s.archived_at is not null as archived,
+       e.pigeonhole_number as "pigeonholeNumber", p.workspace,
        p.pigeonhole_id as "pigeonholeId", count(*)::int as items,
        (count(*) filter (where d.state in ('delivered', 'superseded')))::int as delivered,
        (count(*) filter (where d.state = 'withheld' and i.erased))::int as withheld,
@@ -222,12 +229,14 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
        array_agg(distinct d.reason) filter (where d.reason is not null
          and (d.state = 'dead' or (d.state = 'withheld' and i.erased))) as reasons,
        array_agg(distinct ${ourSentence('d.detail')}) filter (where d.state = 'dead' and d.detail is not null) as details
-     from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
-       join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- includes other people's items that repeated the text of a question
-       left join lanes l on l.sink_id = e.sink_id and l.ref = e.ref
-       left join deliveries d on d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.replay = 0
+     from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.pigeonhole_number = e.pigeonhole_number
+       join items i on i.pigeonhole_number = e.pigeonhole_number and i.list = e.list
+         and i.key = e.key -- includes other people's items that repeated the text of a question
+       left join lanes l on l.sink_id = e.sink_id and l.pigeonhole_number = e.pigeonhole_number
+       left join deliveries d on d.sink_id = e.sink_id and d.pigeonhole_number = e.pigeonhole_number
+         and d.sequence = e.sequence and d.replay = 0
      where e.erasure = $1
-     group by s.id, s.name, s.type, s.archived_at, e.ref, p.workspace, p.pigeonhole_id
+     group by s.id, s.name, s.type, s.archived_at, e.pigeonhole_number, p.workspace, p.pigeonhole_id
      order by s.name, p.workspace, p.pigeonhole_id`,
     [erasure],
   );
@@ -239,18 +248,19 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
  */
 export async function erasedOfLane(
   ledger: Ledger,
-  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  { sinkId, pigeonholeNumber }: { readonly sinkId: number; readonly pigeonholeNumber: number },
 ): Promise<{ readonly keys: ReadonlyMap<string, ReadonlySet<string>>; readonly questions: ReadonlySet<number> }> {
   const rows = await ledger.db.query<{ list: string; key: string }>(
-    `select e.list, e.key from erasing e join items i on i.ref = e.ref and i.list = e.list and i.key = e.key
-     where e.sink_id = $1 and e.ref = $2 and i.erased`,
-    [sinkId, ref],
+    `select e.list, e.key from erasing e join items i on i.pigeonhole_number = e.pigeonhole_number and i.list = e.list
+       and i.key = e.key
+     where e.sink_id = $1 and e.pigeonhole_number = $2 and i.erased`,
+    [sinkId, pigeonholeNumber],
   );
   // All erased questions of the pigeonhole, because a sink that never received a question may have received its text in
   // the votes on it.
   const erasedQuestions = await ledger.db.query<{ key: string }>(
-    `select distinct key from items where ref = $1 and list in ${listSet(questionLists)} and erased`,
-    [ref],
+    `select distinct key from items where pigeonhole_number = $1 and list in ${listSet(questionLists)} and erased`,
+    [pigeonholeNumber],
   );
   const keys = new Map<string, Set<string>>();
   for (const { list, key } of rows) keys.set(list, (keys.get(list) ?? new Set()).add(key));

@@ -6,7 +6,7 @@ import { registrantsList } from '../base/lists.js';
 import { hashesOf, type PersonPlace, unusableRowsOf } from './find-person.js';
 
 interface ItemRow {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
@@ -21,21 +21,21 @@ interface ItemRow {
  * they are found by their keys as well.
  */
 const ownItems = `with own as (
-    select i.ref, i.list, i.key from unnest($1::int4[], $2::bytea[]) as n (ref, subject)
-      join items i on i.ref = n.ref and i.subject = n.subject
+    select i.pigeonhole_number, i.list, i.key from unnest($1::int4[], $2::bytea[]) as n (pigeonhole_number, subject)
+      join items i on i.pigeonhole_number = n.pigeonhole_number and i.subject = n.subject
     union
-    select i.ref, i.list, i.key from unnest($3::int4[], $4::text[]) as n (ref, key)
-      join items i on i.ref = n.ref and i.list = '${registrantsList}' and i.key = n.key)`;
+    select i.pigeonhole_number, i.list, i.key from unnest($3::int4[], $4::text[]) as n (pigeonhole_number, key)
+      join items i on i.pigeonhole_number = n.pigeonhole_number and i.list = '${registrantsList}' and i.key = n.key)`;
 
 type Hashes = ReturnType<typeof hashesOf>;
 
 /** Returns the parameters of `ownItems`. */
 function ownItemsOf({ hash }: Ledger, { subjects, codes }: Hashes): (readonly SqlValue[])[] {
   return [
-    subjects.map(({ ref }) => ref),
+    subjects.map(({ pigeonholeNumber }) => pigeonholeNumber),
     subjects.map(({ subject }) => subject),
-    codes.map(({ ref }) => ref),
-    codes.map(({ ref, codeHash }) => registrantKey(hash, ref, codeHash)),
+    codes.map(({ pigeonholeNumber }) => pigeonholeNumber),
+    codes.map(({ pigeonholeNumber, codeHash }) => registrantKey(hash, pigeonholeNumber, codeHash)),
   ];
 }
 
@@ -47,15 +47,16 @@ function ownItemsOf({ hash }: Ledger, { subjects, codes }: Hashes): (readonly Sq
 export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[], asked: string) {
   const hashes = hashesOf(ledger, places);
   const rows = await ledger.db.query<ItemRow>(
-    `${ownItems} select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision,
-       i.payload is null as deleted, i.payload
-     from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key join pigeonholes p on p.ref = i.ref
+    `${ownItems} select i.pigeonhole_number as "pigeonholeNumber", p.workspace, p.pigeonhole_id as "pigeonholeId",
+       i.list, i.key, i.revision, i.payload is null as deleted, i.payload
+     from own o join items i on i.pigeonhole_number = o.pigeonhole_number and i.list = o.list and i.key = o.key
+       join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number
      order by p.workspace, p.pigeonhole_id, i.list, i.key`,
     ownItemsOf(ledger, hashes),
   );
   const items = [];
-  for (const { ref, payload, ...row } of rows) {
-    const own = { ref, list: row.list, key: row.key };
+  for (const { pigeonholeNumber, payload, ...row } of rows) {
+    const own = { pigeonholeNumber, list: row.list, key: row.key };
     const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
     items.push({ ...row, data: payload === null ? null : (JSON.parse(payload) as Fields), earlier, sent });
   }
@@ -63,21 +64,21 @@ export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[
   return { items, importRows: await importRowsOf(ledger, hashes, unusable), looks: await looksOf(ledger, hashes) };
 }
 
-type OwnItem = Pick<ItemRow, 'ref' | 'list' | 'key'>;
+type OwnItem = Pick<ItemRow, 'pigeonholeNumber' | 'list' | 'key'>;
 
 const changesOf = `with recursive own (sequence) as (
-    select last_sequence from items where ref = $1 and list = $2 and key = $3
+    select last_sequence from items where pigeonhole_number = $1 and list = $2 and key = $3
     union all
-    select c.previous_sequence from own o join changes c on c.ref = $1 and c.sequence = o.sequence
+    select c.previous_sequence from own o join changes c on c.pigeonhole_number = $1 and c.sequence = o.sequence
     where c.previous_sequence is not null)`;
 
 /** Returns the earlier revisions that are still stored. */
-async function earlierOf(ledger: Ledger, { ref, list, key }: OwnItem) {
+async function earlierOf(ledger: Ledger, { pigeonholeNumber, list, key }: OwnItem) {
   const rows = await ledger.db.query<{ revision: number; foundAt: Date; snapshot: string }>(
     `${changesOf} select c.revision, c.found_at as "foundAt", c.snapshot
-     from own o join changes c on c.ref = $1 and c.sequence = o.sequence
+     from own o join changes c on c.pigeonhole_number = $1 and c.sequence = o.sequence
      where c.snapshot is not null order by c.sequence`,
-    [ref, list, key],
+    [pigeonholeNumber, list, key],
   );
   return rows.map(({ revision, foundAt, snapshot }) => ({
     revision,
@@ -87,7 +88,7 @@ async function earlierOf(ledger: Ledger, { ref, list, key }: OwnItem) {
 }
 
 /** Returns the deliveries of an item to sinks. */
-async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem) {
+async function sentOf(ledger: Ledger, { pigeonholeNumber, list, key }: OwnItem) {
   const rows = await ledger.db.query<{
     readonly sink: string;
     readonly revision: number;
@@ -97,9 +98,10 @@ async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem) {
     readonly at: Date;
   }>(
     `${changesOf} select s.name as sink, d.revision, d.state, d.reason, d.identity, d.updated_at as at
-     from own o cross join sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = o.sequence
+     from own o cross join sinks s join deliveries d on d.sink_id = s.id and d.pigeonhole_number = $1
+       and d.sequence = o.sequence
      order by s.name, d.sequence, d.replay`,
-    [ref, list, key],
+    [pigeonholeNumber, list, key],
   );
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
@@ -117,19 +119,21 @@ async function importRowsOf(ledger: Ledger, { codes }: Hashes, unusable: Awaited
   }>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.import, f.row_number as row, f.profile, f.outcome, f.field, f.message
      from (
-       select r.ref, r.import, r.row_number, r.profile, r.outcome, r.field, r.message
-       from registrants r join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on r.ref = n.ref and r.code_hash = n.code_hash
+       select r.pigeonhole_number, r.import, r.row_number, r.profile, r.outcome, r.field, r.message
+       from registrants r join unnest($1::int4[], $2::bytea[])
+         as n (pigeonhole_number, code_hash) on r.pigeonhole_number = n.pigeonhole_number and r.code_hash = n.code_hash
        union all
-       select i.ref, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
+       select i.pigeonhole_number, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
        from import_rows w join imports i on i.number = w.import
-         join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on i.ref = n.ref and w.code_hash = n.code_hash
+         join unnest($1::int4[], $2::bytea[]) as n (pigeonhole_number,
+           code_hash) on i.pigeonhole_number = n.pigeonhole_number and w.code_hash = n.code_hash
        union all
-       select i.ref, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
+       select i.pigeonhole_number, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
        from unnest($3::int4[], $4::int4[]) as n (import, row_number)
          join import_rows w on w.import = n.import and w.row_number = n.row_number join imports i on i.number = w.import
-     ) f join pigeonholes p on p.ref = f.ref order by f.import, f.row_number`,
+     ) f join pigeonholes p on p.pigeonhole_number = f.pigeonhole_number order by f.import, f.row_number`,
     [
-      codes.map(({ ref }) => ref),
+      codes.map(({ pigeonholeNumber }) => pigeonholeNumber),
       codes.map(({ codeHash }) => codeHash),
       unusable.map((row) => row.import),
       unusable.map(({ row }) => row),
@@ -143,7 +147,11 @@ async function unusableRows(
   places: readonly PersonPlace[],
   asked: string,
 ): ReturnType<typeof unusableRowsOf> {
-  return (await Promise.all(places.map(({ ref, codes }) => unusableRowsOf(db, { ref }, { codes, asked })))).flat();
+  return (
+    await Promise.all(
+      places.map(({ pigeonholeNumber, codes }) => unusableRowsOf(db, { pigeonholeNumber }, { codes, asked })),
+    )
+  ).flat();
 }
 
 /** Returns the requests that showed stored data of the person, from the audit log. */
@@ -166,21 +174,26 @@ export async function countPerson(ledger: Ledger, places: readonly PersonPlace[]
   const own = ownItemsOf(ledger, hashes);
   const items = await ledger.db.query<{ list: string; items: number }>(
     `${ownItems} select i.list, count(*)::int as items
-     from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key and i.payload is not null
+     from own o join items i on i.pigeonhole_number = o.pigeonhole_number and i.list = o.list and i.key = o.key
+       and i.payload is not null
      group by i.list order by i.list`,
     own,
   );
   const [rows] = await ledger.db.query<{ rows: number }>(
-    `select (select count(*)::int from registrants r join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash)
-         on r.ref = n.ref and r.code_hash = n.code_hash)
+    `select (select count(*)::int from registrants r join unnest($1::int4[], $2::bytea[])
+       as n (pigeonhole_number, code_hash)
+         on r.pigeonhole_number = n.pigeonhole_number and r.code_hash = n.code_hash)
        + (select count(*)::int from import_rows w join imports i on i.number = w.import
-         join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on i.ref = n.ref and w.code_hash = n.code_hash) as rows`,
-    [codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
+         join unnest($1::int4[], $2::bytea[]) as n (pigeonhole_number,
+           code_hash) on i.pigeonhole_number = n.pigeonhole_number and w.code_hash = n.code_hash) as rows`,
+    [codes.map(({ pigeonholeNumber }) => pigeonholeNumber), codes.map(({ codeHash }) => codeHash)],
   );
   const sinks = await ledger.db.query<{ name: string }>(
     `${ownItems} select distinct s.name
-     from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key cross join sinks s
-       join deliveries d on d.sink_id = s.id and d.ref = i.ref and d.sequence = i.last_sequence and d.state = 'delivered'
+     from own o join items i on i.pigeonhole_number = o.pigeonhole_number and i.list = o.list and i.key = o.key
+       cross join sinks s
+       join deliveries d on d.sink_id = s.id and d.pigeonhole_number = i.pigeonhole_number
+         and d.sequence = i.last_sequence and d.state = 'delivered'
      order by s.name`,
     own,
   );

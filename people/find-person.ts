@@ -55,7 +55,7 @@ function isAttendeeId(text: string): boolean {
 
 /** The ids and codes of a person in one pigeonhole. */
 export interface PersonPlace {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly attendeeIds: readonly number[];
@@ -63,7 +63,7 @@ export interface PersonPlace {
   readonly codes: readonly string[];
 }
 
-interface FoundRow extends Pick<PersonPlace, 'ref' | 'workspace' | 'pigeonholeId'> {
+interface FoundRow extends Pick<PersonPlace, 'pigeonholeNumber' | 'workspace' | 'pigeonholeId'> {
   readonly text: string;
   readonly key: string | null;
 }
@@ -110,22 +110,26 @@ interface Search {
 async function addAttendee({ tx }: Search, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await tx.query<FoundRow>(
     `with own as (
-       select p.ref, p.workspace, p.pigeonhole_id, i.key, i.payload
+       select p.pigeonhole_number, p.workspace, p.pigeonhole_id, i.key, i.payload
        from pigeonholes p cross join lateral (
-         select key, payload from items where ref = p.ref and list = 'attendees' and key = $1 and not erased limit 1) i
+         select key, payload from items where pigeonhole_number = p.pigeonhole_number and list = 'attendees'
+           and key = $1 and not erased limit 1) i
        where $2::text is null or p.workspace = $2)
-     select o.ref, o.workspace, o.pigeonhole_id as "pigeonholeId", o.key, coalesce(o.payload, c.snapshot, '{}')::text as text
+     select o.pigeonhole_number as "pigeonholeNumber", o.workspace, o.pigeonhole_id as "pigeonholeId", o.key,
+       coalesce(o.payload, c.snapshot, '{}')::text as text
      from own o left join lateral (
-       select snapshot from changes where ref = o.ref and list = 'attendees' and key = o.key and snapshot is not null
+       select snapshot from changes where pigeonhole_number = o.pigeonhole_number and list = 'attendees'
+         and key = o.key and snapshot is not null
        order by sequence desc limit 1) c on o.payload is null
      union all
-     select o.ref, o.workspace, o.pigeonhole_id, o.key, r.text
-     from own o join sign_ins s on s.ref = o.ref and s.attendee_id = o.key::int8
+     select o.pigeonhole_number as "pigeonholeNumber", o.workspace, o.pigeonhole_id, o.key, r.text
+     from own o join sign_ins s on s.pigeonhole_number = o.pigeonhole_number and s.attendee_id = o.key::int8
        cross join lateral (
-         select profile::text as text from registrants where ref = s.ref and code_hash = s.code_hash
+         select profile::text as text from registrants where pigeonhole_number = s.pigeonhole_number
+           and code_hash = s.code_hash
          union all
          select w.profile::text from import_rows w join imports i on i.number = w.import
-         where i.ref = s.ref and w.code_hash = s.code_hash) r`,
+         where i.pigeonhole_number = s.pigeonhole_number and w.code_hash = s.code_hash) r`,
     [text, workspace],
   );
   for (const row of rows) addFound(places, row, JSON.parse(row.text) as Fields);
@@ -139,20 +143,22 @@ async function addAttendee({ tx }: Search, { text, workspace }: PersonName, plac
 async function addHolders({ tx, hash }: Search, name: PersonName, places: Places): Promise<void> {
   const named = name.by === 'code' ? hash.attendeeCode(name.text) : hash.address(name.text);
   const rows = await tx.query<FoundRow>(
-    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", f.text, f.key
+    `select p.pigeonhole_number as "pigeonholeNumber", p.workspace, p.pigeonhole_id as "pigeonholeId", f.text, f.key
      from (
-       select i.ref, r.text, i.key from (select ref, key, payload from items where names @> array[$1::bytea] offset 0) i
+       select i.pigeonhole_number, r.text, i.key from (select pigeonhole_number, key, payload from items
+         where names @> array[$1::bytea] offset 0) i
          cross join lateral (
            select i.payload::text as text where i.payload is not null
            union all
            select snapshot::text from changes
-           where ref = i.ref and list = 'attendees' and key = i.key and snapshot is not null) r
+           where pigeonhole_number = i.pigeonhole_number and list = 'attendees' and key = i.key
+             and snapshot is not null) r
        union all
-       select ref, profile::text, null from registrants where names @> array[$1::bytea]
+       select pigeonhole_number, profile::text, null from registrants where names @> array[$1::bytea]
        union all
-       select i.ref, r.profile::text, null from import_rows r join imports i on i.number = r.import
+       select i.pigeonhole_number, r.profile::text, null from import_rows r join imports i on i.number = r.import
        where r.names @> array[$1::bytea]
-     ) f join pigeonholes p on p.ref = f.ref
+     ) f join pigeonholes p on p.pigeonhole_number = f.pigeonhole_number
      where $2::text is null or p.workspace = $2`,
     [named, name.workspace],
   );
@@ -167,11 +173,13 @@ async function addHolders({ tx, hash }: Search, name: PersonName, places: Places
  */
 async function addByHash({ tx, hash }: Search, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await tx.query<FoundRow>(
-    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", '{}' as text, null as key from pigeonholes p
+    `select p.pigeonhole_number as "pigeonholeNumber", p.workspace, p.pigeonhole_id as "pigeonholeId", '{}' as text,
+       null as key from pigeonholes p
      where ($2::text is null or p.workspace = $2)
-       and not exists (select 1 from forgotten_codes f where f.ref = p.ref and f.code_hash = $1) and (
-       exists (select 1 from registrants r where r.ref = p.ref and r.code_hash = $1)
-       or exists (select 1 from sign_ins s where s.ref = p.ref and s.code_hash = $1))`,
+       and not exists (select 1 from forgotten_codes f where f.pigeonhole_number = p.pigeonhole_number
+         and f.code_hash = $1) and (
+       exists (select 1 from registrants r where r.pigeonhole_number = p.pigeonhole_number and r.code_hash = $1)
+       or exists (select 1 from sign_ins s where s.pigeonhole_number = p.pigeonhole_number and s.code_hash = $1))`,
     [hash.attendeeCode(text), workspace],
   );
   for (const row of rows) placeOf(places, row).codes.add(text);
@@ -192,11 +200,11 @@ function addFound(places: Places, row: FoundRow, fields: Fields): void {
   if (typeof code === 'string' && code !== '') place.codes.add(code);
 }
 
-function placeOf(places: Places, { ref, workspace, pigeonholeId }: FoundRow): MutablePlace {
-  const known = places.get(ref);
+function placeOf(places: Places, { pigeonholeNumber, workspace, pigeonholeId }: FoundRow): MutablePlace {
+  const known = places.get(pigeonholeNumber);
   if (known !== undefined) return known;
-  const place = { ref, workspace, pigeonholeId, attendeeIds: new Set<number>(), codes: new Set<string>() };
-  places.set(ref, place);
+  const place = { pigeonholeNumber, workspace, pigeonholeId, attendeeIds: new Set<number>(), codes: new Set<string>() };
+  places.set(pigeonholeNumber, place);
   return place;
 }
 
@@ -205,22 +213,22 @@ function placeOf(places: Places, { ref, workspace, pigeonholeId }: FoundRow): Mu
  * hash of the code is stored.
  */
 async function addByCodes({ tx, hash }: Search, places: Places): Promise<void> {
-  for (const { ref, attendeeIds, codes } of places.values()) {
+  for (const { pigeonholeNumber, attendeeIds, codes } of places.values()) {
     if (codes.size === 0) continue;
     const hashes = [...codes].map((code) => hash.attendeeCode(code));
     const rows = await tx.query<{ key: string; text: string }>(
       `select distinct i.key, i.payload::text as text from unnest($2::bytea[]) as n (name)
-         cross join lateral (select ref, key, payload from items where names @> array[n.name] offset 0) i
-       where i.ref = $1 and i.payload is not null`,
-      [ref, hashes],
+         cross join lateral (select pigeonhole_number, key, payload from items where names @> array[n.name] offset 0) i
+       where i.pigeonhole_number = $1 and i.payload is not null`,
+      [pigeonholeNumber, hashes],
     );
     for (const { key, text } of rows) {
       const { attendeeCode } = JSON.parse(text) as Fields;
       if (typeof attendeeCode === 'string' && codes.has(attendeeCode)) attendeeIds.add(Number(key));
     }
     const signedIn = await tx.query<{ attendeeId: number }>(
-      'select attendee_id as "attendeeId" from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
-      [ref, hashes],
+      'select attendee_id as "attendeeId" from sign_ins where pigeonhole_number = $1 and code_hash = any($2::bytea[])',
+      [pigeonholeNumber, hashes],
     );
     for (const { attendeeId } of signedIn) attendeeIds.add(attendeeId);
   }
@@ -229,10 +237,12 @@ async function addByCodes({ tx, hash }: Search, places: Places): Promise<void> {
 /** Returns the hashes of the people's named items and of their codes, each with its pigeonhole. */
 export function hashesOf({ hash }: Pick<Ledger, 'hash'>, places: readonly PersonPlace[]) {
   return {
-    subjects: places.flatMap(({ ref, workspace, attendeeIds }) =>
-      attendeeIds.map((id) => ({ ref, subject: hash.subject(workspace, id, 'named') })),
+    subjects: places.flatMap(({ pigeonholeNumber, workspace, attendeeIds }) =>
+      attendeeIds.map((id) => ({ pigeonholeNumber, subject: hash.subject(workspace, id, 'named') })),
     ),
-    codes: places.flatMap(({ ref, codes }) => codes.map((code) => ({ ref, codeHash: hash.attendeeCode(code) }))),
+    codes: places.flatMap(({ pigeonholeNumber, codes }) =>
+      codes.map((code) => ({ pigeonholeNumber, codeHash: hash.attendeeCode(code) })),
+    ),
   };
 }
 
@@ -245,24 +255,27 @@ export async function personFields(
   places: readonly PersonPlace[],
   { earlier }: { readonly earlier: boolean },
 ): Promise<Fields[]> {
-  const attendees = places.flatMap(({ ref, attendeeIds }) => attendeeIds.map((id) => ({ ref, key: String(id) })));
+  const attendees = places.flatMap(({ pigeonholeNumber, attendeeIds }) =>
+    attendeeIds.map((id) => ({ pigeonholeNumber, key: String(id) })),
+  );
   const { codes } = hashesOf(ledger, places);
   const rows = await ledger.db.query<{ text: string }>(
-    `select i.text from unnest($1::int4[], $2::text[]) as n (ref, key)
+    `select i.text from unnest($1::int4[], $2::text[]) as n (pigeonhole_number, key)
        cross join lateral (
          select payload::text as text from items
-         where ref = n.ref and list = 'attendees' and key = n.key and payload is not null
+         where pigeonhole_number = n.pigeonhole_number and list = 'attendees' and key = n.key and payload is not null
          union all
          select snapshot::text from changes
-         where $5 and ref = n.ref and list = 'attendees' and key = n.key and snapshot is not null) i
+         where $5 and pigeonhole_number = n.pigeonhole_number and list = 'attendees' and key = n.key
+           and snapshot is not null) i
      union all
-     select r.text from unnest($3::int4[], $4::bytea[]) as n (ref, code_hash)
+     select r.text from unnest($3::int4[], $4::bytea[]) as n (pigeonhole_number, code_hash)
        cross join lateral (select profile::text as text from registrants
-         where ref = n.ref and code_hash = n.code_hash limit 1) r`,
+         where pigeonhole_number = n.pigeonhole_number and code_hash = n.code_hash limit 1) r`,
     [
-      attendees.map(({ ref }) => ref),
+      attendees.map(({ pigeonholeNumber }) => pigeonholeNumber),
       attendees.map(({ key }) => key),
-      codes.map(({ ref }) => ref),
+      codes.map(({ pigeonholeNumber }) => pigeonholeNumber),
       codes.map(({ codeHash }) => codeHash),
       earlier,
     ],
@@ -289,14 +302,20 @@ export async function countSharing(
   places: readonly PersonPlace[],
   workspace: string | null,
 ): Promise<number> {
-  const meant = new Map(places.map(({ ref, attendeeIds, codes }) => [ref, new Set([...attendeeIds, ...codes])]));
+  const meant = new Map(
+    places.map(({ pigeonholeNumber, attendeeIds, codes }) => [pigeonholeNumber, new Set([...attendeeIds, ...codes])]),
+  );
   const others = new Set<string>();
   for (const address of addressesIn(await personFields(ledger, places, { earlier: false }))) {
-    for (const { ref, attendeeIds, codes } of await findPerson(ledger, { by: 'email', text: address, workspace })) {
-      const isOther = (name: number | string): boolean => !(meant.get(ref)?.has(name) ?? false);
+    for (const { pigeonholeNumber, attendeeIds, codes } of await findPerson(ledger, {
+      by: 'email',
+      text: address,
+      workspace,
+    })) {
+      const isOther = (name: number | string): boolean => !(meant.get(pigeonholeNumber)?.has(name) ?? false);
       const [ids, own] = [attendeeIds.filter(isOther), codes.filter(isOther)];
       // An attendee who has signed in has an id and usually a code as well, so only one of the two is counted.
-      for (const name of ids.length >= own.length ? ids : own) others.add(`${ref} ${name}`);
+      for (const name of ids.length >= own.length ? ids : own) others.add(`${pigeonholeNumber} ${name}`);
     }
   }
   return others.size;
@@ -306,12 +325,12 @@ export async function countSharing(
  * Returns the import rows of a person for which no hash of a code is stored, because the rows could not be used. A row
  * with a code is theirs if it has one of their codes. A row without a code is theirs if any of its values is one of
  * their codes or the e-mail address by which they were named.
- * @param place one pigeonhole (`ref`) or one import
+ * @param place one pigeonhole (`pigeonholeNumber`) or one import
  * @param asked the text by which the person was named, as in a request; null: unknown
  */
 export async function unusableRowsOf(
   db: Queryable,
-  place: { readonly ref: number } | { readonly import: number },
+  place: { readonly pigeonholeNumber: number } | { readonly import: number },
   { codes, asked }: { readonly codes: readonly string[]; readonly asked: string | null },
 ): Promise<{ readonly import: number; readonly row: number }[]> {
   const lowerCodes = codes.map((code) => code.toLowerCase());
@@ -319,9 +338,12 @@ export async function unusableRowsOf(
   const names = address === undefined ? lowerCodes : [...lowerCodes, address.text.toLowerCase()];
   const rows = await db.query<{ import: number; row: number; text: string }>(
     `select w.import, w.row_number as row, w.profile::text as text from import_rows w join imports i on i.number = w.import
-     where ${'ref' in place ? 'i.ref' : 'i.number'} = $1 and w.code_hash is null
+     where ${'pigeonholeNumber' in place ? 'i.pigeonhole_number' : 'i.number'} = $1 and w.code_hash is null
        and exists (select 1 from unnest($2::text[]) as n (name) where position(n.name in lower(w.profile::text)) > 0)`,
-    ['ref' in place ? place.ref : place.import, names.map((name) => JSON.stringify(name).slice(1, -1))],
+    [
+      'pigeonholeNumber' in place ? place.pigeonholeNumber : place.import,
+      names.map((name) => JSON.stringify(name).slice(1, -1)),
+    ],
   );
   const lower = (value: unknown): string => (typeof value === 'string' ? value.trim().toLowerCase() : '');
   const isTheirs = ({ attendeeCode, ...others }: Fields): boolean =>

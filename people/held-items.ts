@@ -20,35 +20,37 @@ export async function recordHolders(
   tx: Queryable,
   {
     erasure,
-    ref,
+    pigeonholeNumber,
     history,
     removals,
   }: {
     readonly erasure: number;
-    readonly ref: number;
+    readonly pigeonholeNumber: number;
     readonly history: readonly PastChange[];
     readonly removals: readonly Pick<NextChange, 'list' | 'key' | 'sequence'>[];
   },
 ): Promise<void> {
   await tx.query(
-    `insert into erasing (erasure, ref, sink_id, list, key, sequence)
+    `insert into erasing (erasure, pigeonhole_number, sink_id, list, key, sequence)
      select $1, $2, t.sink_id, r.list, r.key, r.sequence
      from (
        select distinct d.sink_id, h.list, h.key
        from unnest($3::text[], $4::text[], $5::int8[]) as h (list, key, sequence)
          cross join sinks s
-         cross join lateral (select * from deliveries where sink_id = s.id and ref = $2 and sequence = h.sequence
+         cross join lateral (select * from deliveries where sink_id = s.id and pigeonhole_number = $2
+           and sequence = h.sequence
            offset 0) d
        where d.state in ('delivered', 'sending') or d.attempts > 0
        union
        select o.sink_id, o.list, o.key from unnest($6::text[], $7::text[]) as n (list, key) cross join sinks s
-         cross join lateral (select * from sink_objects where sink_id = s.id and ref = $2 and list = n.list
-           and key = n.key limit 1) o
+         cross join lateral (select * from sink_objects where sink_id = s.id and pigeonhole_number = $2
+           and list = n.list and key = n.key limit 1) o
      ) t join unnest($6::text[], $7::text[], $8::int8[]) as r (list, key, sequence) on r.list = t.list and r.key = t.key
-     on conflict (sink_id, ref, list, key) do update set sequence = excluded.sequence, erasure = excluded.erasure`,
+     on conflict (sink_id, pigeonhole_number, list, key) do update
+       set sequence = excluded.sequence, erasure = excluded.erasure`,
     [
       erasure,
-      ref,
+      pigeonholeNumber,
       history.map(({ list }) => list),
       history.map(({ key }) => key),
       history.map(({ sequence }) => sequence),
@@ -66,7 +68,8 @@ export async function recordHolders(
  * @param erasing alias of the row
  */
 export const isLeft = (erasing: string): string =>
-  `not exists (select 1 from deliveries left_d where left_d.sink_id = ${erasing}.sink_id and left_d.ref = ${erasing}.ref
+  `not exists (select 1 from deliveries left_d where left_d.sink_id = ${erasing}.sink_id
+     and left_d.pigeonhole_number = ${erasing}.pigeonhole_number
      and left_d.sequence = ${erasing}.sequence and left_d.replay = 0
      and left_d.state <> 'dead' and not (left_d.state = 'withheld' and left_d.reason = '${listNotWanted}'))`;
 
@@ -81,13 +84,18 @@ export async function dropHolders(tx: Queryable, erasure: number): Promise<void>
  */
 export async function settleErasingLane(
   tx: Queryable,
-  { sinkId, ref, erasure }: { readonly sinkId: number; readonly ref: number; readonly erasure: number },
+  {
+    sinkId,
+    pigeonholeNumber,
+    erasure,
+  }: { readonly sinkId: number; readonly pigeonholeNumber: number; readonly erasure: number },
 ): Promise<void> {
   const removed = await tx.query<{ list: string; key: string }>(
     `select e.list, e.key from erasing e
-     where e.sink_id = $1 and e.ref = $2 and e.erasure = $3 and not ${isLeft('e')}
-       and exists (select 1 from items i where i.ref = e.ref and i.list = e.list and i.key = e.key and i.erased)`,
-    [sinkId, ref, erasure],
+     where e.sink_id = $1 and e.pigeonhole_number = $2 and e.erasure = $3 and not ${isLeft('e')}
+       and exists (select 1 from items i where i.pigeonhole_number = e.pigeonhole_number and i.list = e.list
+         and i.key = e.key and i.erased)`,
+    [sinkId, pigeonholeNumber, erasure],
   );
-  await dropObjects(tx, { sinkId, ref }, removed);
+  await dropObjects(tx, { sinkId, pigeonholeNumber }, removed);
 }

@@ -33,7 +33,10 @@ export async function keepRetention(
       if (performance.now() > until || stopping.aborted || signal.aborted) return true;
       after = await expireSlice(ledger, { ...list, after_key: after }, config.retention);
     }
-    log.info({ workspace, ref: list.ref, list: list.list }, 'removed the payloads whose retention has ended');
+    log.info(
+      { workspace, pigeonholeNumber: list.pigeonholeNumber, list: list.list },
+      'removed the payloads whose retention has ended',
+    );
   }
   return false;
 }
@@ -56,7 +59,7 @@ interface RetentionTerms {
 }
 
 interface ExpiringList {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly list: string;
   readonly after_key: string;
 }
@@ -69,14 +72,15 @@ async function expiringLists(
 ): Promise<ExpiringList[]> {
   const lists = Object.entries(listsMs);
   return await ledger.db.query<ExpiringList>(
-    `select p.ref, n.list, coalesce(r.after_key, '') as after_key
+    `select p.pigeonhole_number as "pigeonholeNumber", n.list, coalesce(r.after_key, '') as after_key
      from pigeonholes p cross join unnest($2::text[], $3::float8[]) as n (list, after_ms)
-       left join retention_passes r on r.ref = p.ref and r.list = n.list
+       left join retention_passes r on r.pigeonhole_number = p.pigeonhole_number and r.list = n.list
      where p.workspace = $1
        and coalesce(p.ended_at, p.gone_at) + n.after_ms * interval '1 millisecond' <= now()
        and (r.passed_at is null or r.after_key is not null or r.passed_at < now() - $4::float8 * interval '1 millisecond')
      union all
-     select p.ref, $5, '' from pigeonholes p left join retention_passes r on r.ref = p.ref and r.list = $5
+     select p.pigeonhole_number as "pigeonholeNumber", $5, '' from pigeonholes p
+       left join retention_passes r on r.pigeonhole_number = p.pigeonhole_number and r.list = $5
      where p.workspace = $1 and p.next_sequence > 1 and p.created_at + $6::float8 * interval '1 millisecond' <= now()
        and (r.passed_at is null or r.passed_at < now() - $7::float8 * interval '1 millisecond')
      order by 1, 2`,
@@ -100,41 +104,50 @@ async function expiringLists(
  */
 export async function expireSlice(
   ledger: Ledger,
-  { ref, list, after_key: after }: ExpiringList,
+  { pigeonholeNumber, list, after_key: after }: ExpiringList,
   { changesMs }: Pick<RetentionTerms, 'changesMs'>,
 ): Promise<string | null> {
-  if (list === changesPass) return await expireHistory(ledger, ref, changesMs);
+  if (list === changesPass) return await expireHistory(ledger, pigeonholeNumber, changesMs);
   return await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref);
+    await lockPlace(tx, pigeonholeNumber);
     const rows = await tx.query<{ key: string }>(
-      `select key from items where ref = $1 and list = $2 and key > $3 order by key limit ${rowsAtOnce}`,
-      [ref, list, after],
+      `select key from items where pigeonhole_number = $1 and list = $2 and key > $3 order by key limit ${rowsAtOnce}`,
+      [pigeonholeNumber, list, after],
     );
     const keys = rows.map(({ key }) => key);
-    if (list === 'attendees') await keepCodesOf(ledger, tx, ref, keys);
-    await expireItems(tx, { ref, list }, keys);
-    await dropSnapshotsOf(tx, { ref, list }, keys);
+    if (list === 'attendees') await keepCodesOf(ledger, tx, pigeonholeNumber, keys);
+    await expireItems(tx, { pigeonholeNumber, list }, keys);
+    await dropSnapshotsOf(tx, { pigeonholeNumber, list }, keys);
     const next = rows.length < rowsAtOnce ? null : keys.at(-1)!;
-    if (next === null && list === 'registrants') await expireRows(tx, ref);
+    if (next === null && list === 'registrants') await expireRows(tx, pigeonholeNumber);
     await tx.query(
-      `insert into retention_passes (ref, list, after_key, passed_at)
+      `insert into retention_passes (pigeonhole_number, list, after_key, passed_at)
        values ($1, $2, $3, case when $3::text is null then now() end)
-       on conflict (ref, list) do update set after_key = excluded.after_key,
+       on conflict (pigeonhole_number, list) do update set after_key = excluded.after_key,
          passed_at = coalesce(excluded.passed_at, retention_passes.passed_at)`,
-      [ref, list, next],
+      [pigeonholeNumber, list, next],
     );
     return next;
   });
 }
 
-async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: readonly string[]): Promise<void> {
-  const [place] = await tx.query<{ workspace: string }>('select workspace from pigeonholes where ref = $1', [ref]);
+async function keepCodesOf(
+  ledger: Ledger,
+  tx: Queryable,
+  pigeonholeNumber: number,
+  keys: readonly string[],
+): Promise<void> {
+  const [place] = await tx.query<{ workspace: string }>(
+    'select workspace from pigeonholes where pigeonhole_number = $1',
+    [pigeonholeNumber],
+  );
   const rows = await tx.query<AttendeeRow>(
     `select key::int8 as "attendeeId", payload from items
-     where ref = $1 and list = 'attendees' and key = any($2::text[]) and payload is not null and not expired`,
-    [ref, keys],
+     where pigeonhole_number = $1 and list = 'attendees' and key = any($2::text[]) and payload is not null
+       and not expired`,
+    [pigeonholeNumber, keys],
   );
-  if (place !== undefined) await keepCodes(ledger, tx, { ref, workspace: place.workspace }, rows);
+  if (place !== undefined) await keepCodes(ledger, tx, { pigeonholeNumber, workspace: place.workspace }, rows);
 }
 
 /**
@@ -142,13 +155,13 @@ async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: rea
  * that say nothing more.
  * @returns '' if there is more to do, else null
  */
-async function expireHistory(ledger: Ledger, ref: number, changesMs: number): Promise<string | null> {
-  if (await expireSnapshots(ledger, ref, changesMs)) return '';
-  if (await condenseHistories(ledger, ref, changesMs)) return '';
+async function expireHistory(ledger: Ledger, pigeonholeNumber: number, changesMs: number): Promise<string | null> {
+  if (await expireSnapshots(ledger, pigeonholeNumber, changesMs)) return '';
+  if (await condenseHistories(ledger, pigeonholeNumber, changesMs)) return '';
   await ledger.db.query(
-    `insert into retention_passes (ref, list, passed_at) values ($1, '${changesPass}', now())
-     on conflict (ref, list) do update set passed_at = excluded.passed_at`,
-    [ref],
+    `insert into retention_passes (pigeonhole_number, list, passed_at) values ($1, '${changesPass}', now())
+     on conflict (pigeonhole_number, list) do update set passed_at = excluded.passed_at`,
+    [pigeonholeNumber],
   );
   return null;
 }
@@ -158,21 +171,22 @@ async function expireHistory(ledger: Ledger, ref: number, changesMs: number): Pr
  * revision can no longer be sent and becomes superseded with the reason `expired`.
  * @returns whether there may be more
  */
-async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): Promise<boolean> {
+async function expireSnapshots(ledger: Ledger, pigeonholeNumber: number, changesMs: number): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
-    await lockPlaceWithLanes(tx, ref);
+    await lockPlaceWithLanes(tx, pigeonholeNumber);
     const rows = await tx.query<{ sequence: number; isOld: boolean }>(
       `select sequence, found_at < now() - $2::float8 * interval '1 millisecond' as "isOld" from changes
-       where ref = $1 and snapshot is not null
-         and sequence < ${rangeAtOnce} + (select sequence from changes where ref = $1 and snapshot is not null
+       where pigeonhole_number = $1 and snapshot is not null
+         and sequence < ${rangeAtOnce} + (select sequence from changes where pigeonhole_number = $1
+           and snapshot is not null
            order by sequence limit 1)
        order by sequence limit ${rowsAtOnce}`,
-      [ref, changesMs],
+      [pigeonholeNumber, changesMs],
     );
     const sequences = rows.filter(({ isOld }) => isOld).map(({ sequence }) => sequence);
     if (sequences.length === 0) return false;
-    await dropSnapshots(tx, ref, sequences);
-    await expireDeliveries(tx, ref, sequences);
+    await dropSnapshots(tx, pigeonholeNumber, sequences);
+    await expireDeliveries(tx, pigeonholeNumber, sequences);
     return true;
   });
 }
@@ -186,19 +200,19 @@ const minCondensedMs = 24 * 60 * 60_000;
  * the number of changes, and a ledger whose items do not change has none.
  * @returns whether there may be more
  */
-async function condenseHistories(ledger: Ledger, ref: number, changesMs: number): Promise<boolean> {
+async function condenseHistories(ledger: Ledger, pigeonholeNumber: number, changesMs: number): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
-    await lockPlaceWithLanes(tx, ref);
-    const reached = await nextToCondense(tx, ref, Math.max(changesMs, minCondensedMs));
+    await lockPlaceWithLanes(tx, pigeonholeNumber);
+    const reached = await nextToCondense(tx, pigeonholeNumber, Math.max(changesMs, minCondensedMs));
     if (reached.length === 0) return false;
     const later = reached.filter(({ previous }) => previous !== null).map(({ sequence }) => sequence);
-    const histories = groupBy(await historiesOf(tx, ref, later), ({ last }) => last);
+    const histories = groupBy(await historiesOf(tx, pigeonholeNumber, later), ({ last }) => last);
     const inAnother = new Set([...histories.values()].flatMap((own) => own.slice(0, -1).map((each) => each.sequence)));
     const own = [...histories.values()].filter(([first]) => !inAnother.has(first!.last));
     const deliveries = groupBy(
       await deliveriesOf(
         tx,
-        ref,
+        pigeonholeNumber,
         own.flat().map(({ sequence }) => sequence),
       ),
       ({ sequence }) => sequence,
@@ -211,19 +225,19 @@ async function condenseHistories(ledger: Ledger, ref: number, changesMs: number)
     );
     await dropDeliveries(
       tx,
-      ref,
+      pigeonholeNumber,
       condensed.flatMap((each) => each.deliveries),
     );
     await dropChanges(
       tx,
-      ref,
+      pigeonholeNumber,
       condensed.flatMap(({ changes }) => changes),
       condensed.flatMap(({ links }) => links),
     );
     await tx.query(
-      `insert into retention_passes (ref, list, position) values ($1, '${changesPass}', $2)
-       on conflict (ref, list) do update set position = excluded.position`,
-      [ref, reached.at(-1)!.sequence],
+      `insert into retention_passes (pigeonhole_number, list, position) values ($1, '${changesPass}', $2)
+       on conflict (pigeonhole_number, list) do update set position = excluded.position`,
+      [pigeonholeNumber, reached.at(-1)!.sequence],
     );
     return reached.length === rowsAtOnce;
   });
@@ -235,17 +249,19 @@ async function condenseHistories(ledger: Ledger, ref: number, changesMs: number)
  */
 async function nextToCondense(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   ageMs: number,
 ): Promise<{ readonly sequence: number; readonly previous: number | null }[]> {
   const rows = await tx.query<{ sequence: number; previous: number | null; isOld: boolean }>(
     `select sequence, previous_sequence as previous, found_at < now() - $2::float8 * interval '1 millisecond' as "isOld"
      from changes
-     where ref = $1 and sequence > coalesce((select position from retention_passes where ref = $1 and list = '${changesPass}'), 0)
+     where pigeonhole_number = $1 and sequence > coalesce((select position from retention_passes
+       where pigeonhole_number = $1 and list = '${changesPass}'), 0)
        and sequence <= coalesce((select min(greatest(l.watermark, l.history_until)) from lanes l
-         join sinks s on s.id = l.sink_id where l.ref = $1 and s.archived_at is null), 9223372036854775807)
+         join sinks s on s.id = l.sink_id where l.pigeonhole_number = $1
+           and s.archived_at is null), 9223372036854775807)
      order by sequence limit ${rowsAtOnce}`,
-    [ref, ageMs],
+    [pigeonholeNumber, ageMs],
   );
   const young = rows.findIndex(({ isOld }) => !isOld);
   return young === -1 ? rows : rows.slice(0, young);

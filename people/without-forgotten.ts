@@ -8,7 +8,7 @@ import type { DifferingItem } from '../ledger/items/compare-items.js';
 import type { PageScope } from '../ledger/items/write-changes.js';
 import { forgetHolders, resumeErasuresOf } from './erasure-states.js';
 
-type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
+type PagePlace = Pick<PageScope, 'workspace' | 'pigeonholeNumber' | 'list' | 'streamId'>;
 
 /** Lists whose items repeat the question that they are about. */
 export const listsWithQuestions = serviceListsWhere(({ repeatsQuestions }) => repeatsQuestions);
@@ -27,7 +27,7 @@ export async function withoutForgotten(
   const kept = await withoutItemsOfForgotten(ledger, tx, scope, differingItems);
   if (kept.length === 0 || !(listsWithQuestions as readonly string[]).includes(scope.list)) return kept;
   const questions = new Set(kept.flatMap(({ item }) => questionIdOf(item.fields) ?? []));
-  const erased = await erasedQuestions(tx, scope.ref, [...questions]);
+  const erased = await erasedQuestions(tx, scope.pigeonholeNumber, [...questions]);
   if (erased.size === 0) return kept;
   return kept.map((each) => {
     const id = questionIdOf(each.item.fields);
@@ -77,7 +77,7 @@ async function withoutItemsOfForgotten(
 async function forgetAttendeesWithCodes(
   ledger: Ledger,
   tx: Queryable,
-  { workspace, ref }: PagePlace,
+  { workspace, pigeonholeNumber }: PagePlace,
   differingItems: readonly DifferingItem[],
 ): Promise<void> {
   const holders = differingItems.flatMap(({ item: { attendeeId, fields } }) => {
@@ -93,7 +93,7 @@ async function forgetAttendeesWithCodes(
       subject: ledger.hash.subject(workspace, attendeeId, purpose),
     })),
   );
-  await forgetHolders(tx, { workspace, ref }, subjects);
+  await forgetHolders(tx, { workspace, pigeonholeNumber }, subjects);
 }
 
 /**
@@ -103,18 +103,18 @@ async function forgetAttendeesWithCodes(
  */
 async function storeQuestionKeys(
   tx: Queryable,
-  { workspace, ref, list, streamId }: PagePlace,
+  { workspace, pigeonholeNumber, list, streamId }: PagePlace,
   questions: readonly { readonly key: string; readonly subject: Buffer }[],
 ): Promise<void> {
   if (questions.length === 0) return;
   const keys = questions.map(({ key }) => key);
-  await storeErased(tx, { ref, list, streamId }, questions);
+  await storeErased(tx, { pigeonholeNumber, list, streamId }, questions);
   const [repeating] = await tx.query(
     `select 1 from items i cross join unnest($2::text[]) as n (key)
-     where i.ref = $1 and i.list = any($3::text[]) and i.payload is not null
+     where i.pigeonhole_number = $1 and i.list = any($3::text[]) and i.payload is not null
        and position('"question":{"content"' in i.payload::text) > 0 and position('"id":' || n.key in i.payload::text) > 0
      limit 1`,
-    [ref, keys, listsWithQuestions],
+    [pigeonholeNumber, keys, listsWithQuestions],
   );
   if (repeating !== undefined) {
     await resumeErasuresOf(
@@ -124,16 +124,20 @@ async function storeQuestionKeys(
     );
   }
   // An erasure that is not finished needs the subject to find the question; a finished one removes it (`endErasure`).
-  await unlinkTombstonesOf(tx, { ref, list }, keys);
+  await unlinkTombstonesOf(tx, { pigeonholeNumber, list }, keys);
 }
 
 /** Returns the ids of those questions that are erased in the pigeonhole. */
-export async function erasedQuestions(tx: Queryable, ref: number, ids: readonly number[]): Promise<Set<number>> {
+export async function erasedQuestions(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  ids: readonly number[],
+): Promise<Set<number>> {
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(
     `select distinct key from items
-     where ref = $1 and list in ${listSet(questionLists)} and key = any($2::text[]) and erased`,
-    [ref, ids.map(String)],
+     where pigeonhole_number = $1 and list in ${listSet(questionLists)} and key = any($2::text[]) and erased`,
+    [pigeonholeNumber, ids.map(String)],
   );
   return new Set(rows.map(({ key }) => Number(key)));
 }

@@ -327,7 +327,8 @@ describe('the intervals of several syncs', () => {
 });
 
 describe('the next read of a stream', () => {
-  const dueAt = (interval: number, ref: number, now: number): number => now + untilNextRead(interval, ref, now);
+  const dueAt = (interval: number, pigeonholeNumber: number, now: number): number =>
+    now + untilNextRead(interval, pigeonholeNumber, now);
 
   it('is due at the same instant for all streams of a pigeonhole that were read within most of an interval', () => {
     const first = dueAt(2000, 7, 10_000);
@@ -343,7 +344,7 @@ describe('the next read of a stream', () => {
   });
 
   it('is due at different instants for different pigeonholes', () => {
-    expect(new Set([1, 2, 3, 4].map((ref) => dueAt(2000, ref, 10_000) % 2000)).size).toBe(4);
+    expect(new Set([1, 2, 3, 4].map((pigeonholeNumber) => dueAt(2000, pigeonholeNumber, 10_000) % 2000)).size).toBe(4);
   });
 
   it('follows the last one by the whole interval where that is longer than a minute', () => {

@@ -300,9 +300,9 @@ const longestTickMs = 60_000;
  * against each other. The result is at least a quarter of the interval: a stream whose reads are slow skips a tick
  * instead of being read without a pause. Pure.
  */
-export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: number): number {
+export function untilNextRead(intervalMs: number, pigeonholeNumber: number, now: number): number {
   if (intervalMs > longestTickMs) return intervalMs;
-  const shift = ((pigeonholeRef * 0.618) % 1) * intervalMs; // golden ratio: keeps the ticks of a few pigeonholes apart
+  const shift = ((pigeonholeNumber * 0.618) % 1) * intervalMs; // golden ratio: keeps the ticks of a few pigeonholes apart
   const sinceTick = (now - shift) % intervalMs;
   const untilTick = intervalMs - sinceTick;
   return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);

@@ -21,14 +21,14 @@ type ReadList = (streamId: number, whole: boolean) => Promise<void>;
  */
 export class DecidingLists {
   readonly #reads = new Map<DecidingList, SharedRead>();
-  #ref = 0;
+  #pigeonholeNumber = 0;
   #read: ReadList = async () => undefined;
 
   constructor(private readonly ledger: Pick<Ledger, 'db'>) {}
 
   /** Sets how the lists are read in the present part of the cycle. */
-  use(ref: number, read: ReadList): void {
-    this.#ref = ref;
+  use(pigeonholeNumber: number, read: ReadList): void {
+    this.#pigeonholeNumber = pigeonholeNumber;
     this.#read = read;
   }
 
@@ -58,9 +58,9 @@ export class DecidingLists {
 
   async #readNow(list: DecidingList, pages: number): Promise<void> {
     const [stream] = await this.ledger.db.query<{ id: number; pages: number | null }>(
-      `select id, page_count as pages from streams where ref = $1 and list = $2 and session_id = 0 and wanted
-         and gone_at is null and (failures = 0 or due_at <= now())`,
-      [this.#ref, list],
+      `select id, page_count as pages from streams where pigeonhole_number = $1 and list = $2 and session_id = 0
+         and wanted and gone_at is null and (failures = 0 or due_at <= now())`,
+      [this.#pigeonholeNumber, list],
     );
     if (stream === undefined) return;
     const isWhole = list === 'sessions' || stream.pages === null || stream.pages <= pagesPerPage * pages;

@@ -31,9 +31,9 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const rows = await tx.query<StoredItem>(
     `select i.* from (select distinct key from unnest($3::text[]) as n (key)) n cross join lateral (
        select ${storedItemColumns} from items
-       where ref = $1 and list = $2 and key = n.key and payload is not null
+       where pigeonhole_number = $1 and list = $2 and key = n.key and payload is not null
          and not ${seenLater('seen_at', '$4')} limit 1) i order by i.key`,
-    [scope.ref, scope.list, keys, at],
+    [scope.pigeonholeNumber, scope.list, keys, at],
   );
   if (rows.length === 0) return 0;
   const deletions = nextChanges(scope, 'deleted', rows);
@@ -48,15 +48,16 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
       rows.map(({ lastSequence }) => lastSequence),
     ),
     storeTombstones(tx, scope, deletions, at),
-    insertNextChanges(tx, scope.ref, deletions),
-    noteNoLongerMissing(tx, scope.ref, rows),
+    insertNextChanges(tx, scope.pigeonholeNumber, deletions),
+    noteNoLongerMissing(tx, scope.pigeonholeNumber, rows),
   ]);
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
-  if (scope.list === 'sessions') await markSessionsGone(tx, scope.ref, values);
+  if (scope.list === 'sessions') await markSessionsGone(tx, scope.pigeonholeNumber, values);
   // A deleted session or Q&A question no longer allows questions to show their authors. Without the digests of their
   // pages, the next read compares the affected questions again and decides their visibility again.
   const affected = scope.list === 'sessions' ? null : range;
-  if (decidingLists.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
+  if (decidingLists.has(scope.list))
+    await forgetDigests(tx, { pigeonholeNumber: scope.pigeonholeNumber, list: 'questions' }, affected);
   return rows.length;
 }

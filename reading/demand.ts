@@ -12,7 +12,7 @@ import {
 } from './cadence.js';
 import { type Needs, unstretched } from '../requests/quota-rules.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { streamRecords, factsOf, readSchedules } from './stream-facts.js';
 import { shortest } from './reading-plan.js';
 
@@ -95,15 +95,23 @@ export async function forecastNeeds(
   const used = workspaces.filter((workspace) => syncsOf(workspace).length > 0);
   const [selected, ...ownLists] = await Promise.all([
     selectedPigeonholes(ledger, used.flatMap(syncsOf)),
-    ...used.map(async (workspace) => [await refOf(ledger, workspace, 0), intervalsOf(syncsOf(workspace))] as const),
+    ...used.map(
+      async (workspace) => [await pigeonholeNumberOf(ledger, workspace, 0), intervalsOf(syncsOf(workspace))] as const,
+    ),
   ]);
-  const intervals = new Map([...selected.map((row) => [row.ref, intervalsOf(row.syncs)] as const), ...ownLists]);
+  const intervals = new Map([
+    ...selected.map((row) => [row.pigeonholeNumber, intervalsOf(row.syncs)] as const),
+    ...ownLists,
+  ]);
   const totals = spansMs.map(() => noNeeds);
-  for (const refs of chunksOf([...intervals.keys()], pigeonholesAtOnce)) {
-    const [schedules, streams] = await Promise.all([readSchedules(ledger, refs), streamRecords(ledger, refs)]);
+  for (const pigeonholeNumbers of chunksOf([...intervals.keys()], pigeonholesAtOnce)) {
+    const [schedules, streams] = await Promise.all([
+      readSchedules(ledger, pigeonholeNumbers),
+      streamRecords(ledger, pigeonholeNumbers),
+    ]);
     for (const stream of streams) {
-      const facts = factsOf(stream, schedules.get(stream.ref)!, unstretched);
-      const every = intervals.get(stream.ref)!;
+      const facts = factsOf(stream, schedules.get(stream.pigeonholeNumber)!, unstretched);
+      const every = intervals.get(stream.pigeonholeNumber)!;
       for (const [n, spanMs] of spansMs.entries())
         totals[n] = addNeeds(totals[n]!, demandBetween(facts, every, now, now + spanMs));
     }

@@ -4,7 +4,7 @@ import {
   addSelections,
   type ReportedState,
   saveStates,
-  refOf,
+  pigeonholeNumberOf,
   storedItems,
   claimHidden,
   selectedPigeonholes,
@@ -77,7 +77,7 @@ export async function shownPigeonholes(
   ledger: Ledger,
   workspace: string,
 ): Promise<(DiscoveredPigeonhole & ReportedState)[]> {
-  const stored = await storedItems(ledger, await refOf(ledger, workspace, 0), 'pigeonholes');
+  const stored = await storedItems(ledger, await pigeonholeNumberOf(ledger, workspace, 0), 'pigeonholes');
   return stored.map(({ payload }) => {
     const fields = JSON.parse(payload) as Record<string, unknown>;
     return { ...toPigeonhole(fields), days: JSON.stringify(eventTimes(fields)) };

@@ -83,7 +83,7 @@ const failure =
  */
 export async function settleDoubt(tx: Queryable, lease: StreamLease, page: DoubtfulPage): Promise<boolean> {
   const earlier = lease.doubtSince === null ? null : { since: lease.doubtSince, keys: lease.doubtKeys ?? [] };
-  const sessions = lease.list === 'sessions' ? null : await sessionsState(tx, lease.ref);
+  const sessions = lease.list === 'sessions' ? null : await sessionsState(tx, lease.pigeonholeNumber);
   const decision = judgeDoubt(page, earlier, sessions);
   if (decision === 'accept') return true;
   const isFirst = decision === 'again' || earlier === null;
@@ -99,15 +99,15 @@ export async function settleDoubt(tx: Queryable, lease: StreamLease, page: Doubt
     retryInMs: waitMs,
     failure: !isFirst && page.reason === 'replaced' ? failure : null,
   });
-  if (sessions !== null) await sweepSessions(tx, lease.ref, since);
+  if (sessions !== null) await sweepSessions(tx, lease.pigeonholeNumber, since);
   return false;
 }
 
-async function sessionsState(tx: Queryable, ref: number): Promise<SessionsState | null> {
+async function sessionsState(tx: Queryable, pigeonholeNumber: number): Promise<SessionsState | null> {
   const [row] = await tx.query<SessionsState>(
     `select swept_from as "sweptFrom", doubt_since is not null as "isDoubtful"
-     from streams where ref = $1 and list = 'sessions' and wanted`,
-    [ref],
+     from streams where pigeonhole_number = $1 and list = 'sessions' and wanted`,
+    [pigeonholeNumber],
   );
   return row ?? null;
 }
@@ -116,12 +116,12 @@ async function sessionsState(tx: Queryable, ref: number): Promise<SessionsState 
  * Returns those of the given sessions that belong to the pigeonhole, although they may be deleted by now. Before the
  * first sweep of its list of sessions, all of them count as its own. So do all if the list is not read.
  */
-export async function ownSessions(tx: Queryable, ref: number, ids: readonly number[]): Promise<number[]> {
-  const state = await sessionsState(tx, ref);
+export async function ownSessions(tx: Queryable, pigeonholeNumber: number, ids: readonly number[]): Promise<number[]> {
+  const state = await sessionsState(tx, pigeonholeNumber);
   if (state === null || state.sweptFrom === null) return [...ids];
   const rows = await tx.query<{ key: string }>(
-    `select key from items where ref = $1 and list = 'sessions' and key = any($2::text[])`,
-    [ref, ids.map(String)],
+    `select key from items where pigeonhole_number = $1 and list = 'sessions' and key = any($2::text[])`,
+    [pigeonholeNumber, ids.map(String)],
   );
   return rows.map(({ key }) => Number(key));
 }

@@ -108,7 +108,7 @@ async function noteSequence({ ledger, tx, lease }: StreamWrite, walk: OpenWalk, 
  */
 export async function rememberPage(
   tx: Queryable,
-  { streamId, ref, list }: StreamLease,
+  { streamId, pigeonholeNumber, list }: StreamLease,
   { items, walk, end, swept, perPage, highestId }: PageRecord,
   { differingItems, outdated }: { differingItems: readonly DifferingItem[]; outdated: boolean },
 ): Promise<void> {
@@ -118,7 +118,7 @@ export async function rememberPage(
   const differs = differingItems.length > 0 && walk?.kind !== 'sweep';
   const keys = items?.map(({ key }) => key);
   await Promise.all([
-    known.length > 0 && forgetDigests(tx, { ref, list }, rangeOf(known)),
+    known.length > 0 && forgetDigests(tx, { pigeonholeNumber, list }, rangeOf(known)),
     keys !== undefined && swept !== null && savePage(tx, streamId, { ...swept, keys }, outdated ? null : swept.digest),
     walk !== null && storePageEffects(tx, streamId, walk, { perPage, highestId, differs }),
     walk !== null && end === null && saveWalk(tx, streamId, walk),

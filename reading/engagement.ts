@@ -90,7 +90,7 @@ function fieldsOf({ attendeeId, sessionId, offered, evidence, ...done }: Engagem
  */
 export async function countEngagement(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   attendeeIds: readonly number[],
 ): Promise<Engagement[]> {
   if (attendeeIds.length === 0) return [];
@@ -99,7 +99,7 @@ export async function countEngagement(
        select i.attendee_id, i.session_id, i.list, i.key, r.payload ->> 'createdAt' as at,
          case when i.list = any($4::text[]) then ${promptOf('r.payload')} end as prompt
        from unnest($2::int8[]) as n (attendee_id) cross join lateral (select * from items
-         where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and payload is not null
+         where pigeonhole_number = $1 and attendee_id = n.attendee_id and visibility = 'named' and payload is not null
            and list = any($3::text[]) offset 0) i
          cross join lateral (select ${readableJson('i.payload')} as payload) r),
      counted as (
@@ -114,8 +114,8 @@ export async function countEngagement(
        from done group by grouping sets ((attendee_id, session_id), (attendee_id)))
      select attendee_id as "attendeeId", session_id as "sessionId", asked, answered, responded, voted, rated, evidence,
        (select count(*)::int from engagement_prompts p
-        where p.ref = $1 and (counted.whole or p.session_id = counted.session_id)) as offered
+        where p.pigeonhole_number = $1 and (counted.whole or p.session_id = counted.session_id)) as offered
      from counted where whole or session_id is not null`,
-    [ref, attendeeIds, countedLists, promptLists],
+    [pigeonholeNumber, attendeeIds, countedLists, promptLists],
   );
 }

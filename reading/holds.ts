@@ -37,13 +37,13 @@ export async function deleteOrHold(
   }
   const deleted = await deleteItems(tx, scope, keys, at);
   await tx.query(
-    `insert into recent_deletions (ref, list, since, items) values ($1, $2, clock_timestamp(), $3)
-     on conflict (ref, list) do update set
+    `insert into recent_deletions (pigeonhole_number, list, since, items) values ($1, $2, clock_timestamp(), $3)
+     on conflict (pigeonhole_number, list) do update set
        since = case when recent_deletions.since < clock_timestamp() - $4 * interval '1 millisecond' then excluded.since
          else recent_deletions.since end,
        items = case when recent_deletions.since < clock_timestamp() - $4 * interval '1 millisecond' then excluded.items
          else recent_deletions.items + excluded.items end`,
-    [scope.ref, scope.list, deleted, countedForMs],
+    [scope.pigeonholeNumber, scope.list, deleted, countedForMs],
   );
   return deleted;
 }
@@ -53,25 +53,27 @@ export async function deleteOrHold(
  * current hour. Lists without losses are left out. `ofItems` is exact only where it matters (`itemsToCount`). It leaves
  * out items that were created after the loss became evident, because a list that lost everything may fill again.
  */
-async function lossesOf(tx: Queryable, { ref }: PageScope, limits: DeletionLimits): Promise<Loss[]> {
+async function lossesOf(tx: Queryable, { pigeonholeNumber }: PageScope, limits: DeletionLimits): Promise<Loss[]> {
   const lost = await tx.query<{ list: string; lost: number; deleted: number; evidentAt: Date | null }>(
     `select list, sum(lost)::int as lost, sum(deleted)::int as deleted, min(evident_at) as "evidentAt" from (
        select list, count(*) as lost, 0 as deleted, min(evident_at) as evident_at from missing
-       where ref = $1 and state in ('open', 'held') group by list
+       where pigeonhole_number = $1 and state in ('open', 'held') group by list
        union all
        select list, items, items, null from recent_deletions
-       where ref = $1 and since >= clock_timestamp() - $2 * interval '1 millisecond') as losses group by list`,
-    [ref, countedForMs],
+       where pigeonhole_number = $1 and since >= clock_timestamp() - $2 * interval '1 millisecond') as losses
+         group by list`,
+    [pigeonholeNumber, countedForMs],
   );
   const sizes = await tx.query<{ list: string; items: number }>(
     `select l.list, (select count(*)::int from (select 1 from items i
-       where i.ref = $1 and i.list = l.list and i.payload is not null
+       where i.pigeonhole_number = $1 and i.list = l.list and i.payload is not null
          and not (i.revision = 1 and exists (select 1 from changes c
-           where c.ref = i.ref and c.sequence = i.last_sequence and c.found_at >= l.evident_at))
+           where c.pigeonhole_number = i.pigeonhole_number and c.sequence = i.last_sequence
+             and c.found_at >= l.evident_at))
        limit l.max) as counted) as items
      from unnest($2::text[], $3::int4[], $4::timestamptz[]) as l (list, max, evident_at)`,
     [
-      ref,
+      pigeonholeNumber,
       lost.map(({ list }) => list),
       lost.map((each) => itemsToCount(limits, each.lost)),
       lost.map(({ evidentAt }) => evidentAt),
@@ -83,11 +85,11 @@ async function lossesOf(tx: Queryable, { ref }: PageScope, limits: DeletionLimit
 
 async function hold(tx: Queryable, scope: PageScope, keys: readonly string[]): Promise<void> {
   const [added] = await tx.query<{ id: number }>(
-    `insert into holds (ref, list, items, of_items)
-     select $1, $2, $3, count(*) + coalesce((select items from recent_deletions where ref = $1 and list = $2
-       and since >= clock_timestamp() - $4 * interval '1 millisecond'), 0)
-     from items where ref = $1 and list = $2 and payload is not null returning id`,
-    [scope.ref, scope.list, keys.length, countedForMs],
+    `insert into holds (pigeonhole_number, list, items, of_items)
+     select $1, $2, $3, count(*) + coalesce((select items from recent_deletions where pigeonhole_number = $1
+       and list = $2 and since >= clock_timestamp() - $4 * interval '1 millisecond'), 0)
+     from items where pigeonhole_number = $1 and list = $2 and payload is not null returning id`,
+    [scope.pigeonholeNumber, scope.list, keys.length, countedForMs],
   );
   await holdMissing(tx, scope, keys, added!.id);
 }
@@ -112,10 +114,11 @@ export async function openHolds(ledger: Ledger): Promise<Hold[]> {
   const rows = await ledger.db.query<Omit<Hold, 'sessions'> & Hold['sessions'][number]>(
     `select h.id, p.workspace, p.pigeonhole_id as "pigeonholeId", h.list, h.found_at as "foundAt",
        h.of_items as "ofItems", i.session_id as "sessionId", count(m.key)::int as items
-     from holds h join pigeonholes p on p.ref = h.ref
-       left join missing m on m.ref = h.ref and m.list = h.list and m.state = 'held' and m.hold = h.id
-       left join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
-     where h.decision is null group by h.id, p.ref, i.session_id order by h.id, i.session_id`,
+     from holds h join pigeonholes p on p.pigeonhole_number = h.pigeonhole_number
+       left join missing m on m.pigeonhole_number = h.pigeonhole_number and m.list = h.list and m.state = 'held'
+         and m.hold = h.id
+       left join items i on i.pigeonhole_number = m.pigeonhole_number and i.list = m.list and i.key = m.key
+     where h.decision is null group by h.id, p.pigeonhole_number, i.session_id order by h.id, i.session_id`,
   );
   const holds = new Map<number, Hold>();
   for (const { sessionId, items, ...hold } of rows) {
@@ -148,19 +151,22 @@ export async function decideHold(
 ): Promise<{ items: number; woken: readonly string[] } | undefined> {
   return await ledger.db.transaction(async (tx) => {
     const [place] = await tx.query<PageScope & { readonly foundAt: Date }>(
-      `select p.ref, h.list, 0 as "streamId", p.workspace, p.pigeonhole_id as "pigeonholeId",
-         p.next_sequence as "nextSequence", h.found_at as "foundAt"
-       from pigeonholes p join holds h on h.ref = p.ref where h.id = $1 and h.decision is null for no key update`,
+      `select p.pigeonhole_number as "pigeonholeNumber", h.list, 0 as "streamId", p.workspace,
+         p.pigeonhole_id as "pigeonholeId", p.next_sequence as "nextSequence", h.found_at as "foundAt"
+       from pigeonholes p join holds h on h.pigeonhole_number = p.pigeonhole_number where h.id = $1
+         and h.decision is null for no key update`,
       [holdId],
     );
     if (place === undefined) return undefined;
-    await raiseAsked(tx, [place.ref]);
+    await raiseAsked(tx, [place.pigeonholeNumber]);
     await tx.query('update holds set decision = $2, decided_at = clock_timestamp() where id = $1', [holdId, decision]);
     const keys = await endHold(tx, holdId, decision);
     if (decision === 'rejected') return { items: keys.length, woken: [] };
     const items = await deleteItems(tx, place, keys, place.foundAt);
     if (items === 0) return { items, woken: [] };
-    const lanes = await tx.query<{ id: number }>('select sink_id as id from lanes where ref = $1', [place.ref]);
+    const lanes = await tx.query<{ id: number }>('select sink_id as id from lanes where pigeonhole_number = $1', [
+      place.pigeonholeNumber,
+    ]);
     const sinkIds = lanes.map(({ id }) => id);
     return { items, woken: await namesOfSinks(tx, sinkIds) };
   });

@@ -121,7 +121,7 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
   const rows = await tx.query<{ key: string }>(
     `with held as materialized (
        select key from items i
-       where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and ${seenBefore}),
+       where i.pigeonhole_number = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and ${seenBefore}),
      lacking as (
        select base, sum(shown) as shown, max(copy) as copies from (
          select split_part(i.key, '#', 1) as base, ${copyNumber} as copy, 0 as shown from held i
@@ -131,10 +131,10 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
        group by base having sum(shown) < max(copy))
      select i.key from lacking l cross join lateral generate_series(l.shown + 1, l.copies) as n (copy)
      cross join lateral (
-       select key, stream_id, payload, seen_at from items where ref = $2 and list = $3
+       select key, stream_id, payload, seen_at from items where pigeonhole_number = $2 and list = $3
          and key = case n.copy when 1 then l.base else l.base || '#' || n.copy end limit 1) i
      where i.stream_id = $1 and i.payload is not null and ${seenBefore}`,
-    [lease.streamId, lease.ref, lease.list, walk.pages, walk.firstAt],
+    [lease.streamId, lease.pigeonholeNumber, lease.list, walk.pages, walk.firstAt],
   );
   return rows.map(({ key }) => key);
 }
@@ -180,10 +180,11 @@ async function confirmedKeys(
   await useIndexOrder(tx);
   const [stream] = await tx.query<{ items: number; lost: number; lostFrom: Date | null }>(
     `select n.items, m.lost, m.lost_from as "lostFrom"
-     from (select count(*)::int as items from items where ref = $1 and list = $2 and stream_id = $3 and payload is not null) n,
+     from (select count(*)::int as items from items where pigeonhole_number = $1 and list = $2 and stream_id = $3
+       and payload is not null) n,
        (select count(*)::int as lost, min(evident_at) as lost_from from missing where stream_id = $3 and state = 'open'
           and evident_at > $4::timestamptz - $5 * interval '1 millisecond') m`,
-    [lease.ref, lease.list, lease.streamId, at, limits.confirmMs],
+    [lease.pigeonholeNumber, lease.list, lease.streamId, at, limits.confirmMs],
   );
   const { items, lost, lostFrom } = stream!;
   const waitMs = confirmAfterMs(limits, Math.max(keys.length, lost), items);
@@ -203,10 +204,12 @@ async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly st
   if (keys.length === 0) return [];
   const rows = await tx.query<{ key: string }>(
     `select n.key from unnest($4::text[]) as n (key)
-       cross join lateral (select stream_id, state from missing where ref = $1 and list = $2 and key = n.key limit 1) m
-       cross join lateral (select stream_id from items where ref = $1 and list = $2 and key = n.key limit 1) i
+       cross join lateral (select stream_id, state from missing where pigeonhole_number = $1 and list = $2
+         and key = n.key limit 1) m
+       cross join lateral (select stream_id from items where pigeonhole_number = $1 and list = $2 and key = n.key
+         limit 1) i
      where m.stream_id = $3 and m.state = 'open' and i.stream_id = m.stream_id`,
-    [lease.ref, lease.list, lease.streamId, keys],
+    [lease.pigeonholeNumber, lease.list, lease.streamId, keys],
   );
   return rows.map(({ key }) => key);
 }
@@ -275,10 +278,11 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, max: numb
   return await ledger.db.query<ItemToLookUp>(
     `select m.key, i.session_id as "sessionId", i.attendee_id as "attendeeId", i.payload, m.walks as "walksWithout"
      from missing m cross join lateral (select session_id, attendee_id, payload from items
-       where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
+       where pigeonhole_number = m.pigeonhole_number and list = m.list and key = m.key and payload is not null
+         limit 1) i
      where m.stream_id = $1 and m.state = 'open'
-       and (m.looked_at is null or m.looked_at < now() - $3 * interval '1 millisecond'
-         or (m.looked_at < m.confirm_at and m.confirm_at <= now()))
+       and (m.looked_up_at is null or m.looked_up_at < now() - $3 * interval '1 millisecond'
+         or (m.looked_up_at < m.confirm_at and m.confirm_at <= now()))
      order by m.since, m.key limit $2`,
     [lease.streamId, max, lookAgainMs],
   );
@@ -323,11 +327,12 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, max: numb
      select i.key, i.session_id as "sessionId", i.attendee_id as "attendeeId", i.payload, 0 as "walksWithout"
      from seen s
        cross join lateral (select key, session_id, attendee_id, payload, content_hash, copies_hash, visibility from items
-         where ref = $2 and list = $3 and key = s.base and payload is not null limit 1) i
+         where pigeonhole_number = $2 and list = $3 and key = s.base and payload is not null limit 1) i
        left join lateral (select content_hash, copies_hash, visibility from items
-         where ref = $2 and list = $3 and key = s.base || '#' || s.copies and payload is not null limit 1) c on true
+         where pigeonhole_number = $2 and list = $3 and key = s.base || '#' || s.copies and payload is not null
+           limit 1) c on true
      where (c.content_hash, c.copies_hash, c.visibility) is distinct from (i.content_hash, i.copies_hash, i.visibility)
      order by i.key limit $4`,
-    [lease.streamId, lease.ref, lease.list, max],
+    [lease.streamId, lease.pigeonholeNumber, lease.list, max],
   );
 }

@@ -53,16 +53,16 @@ export class PigeonholeMemory {
   }
 
   /** Stores what is not stored yet, and loads the streams, if the ledger has changed. @param isBusy whether a stream is being read */
-  async refresh(ref: number, plan: ReadingPlan, isBusy: (streamId: number) => boolean): Promise<void> {
+  async refresh(pigeonholeNumber: number, plan: ReadingPlan, isBusy: (streamId: number) => boolean): Promise<void> {
     if (this.#isCurrent) return;
     await this.save(isBusy);
     this.#isCurrent = true; // a change during the following statements counts as a later one
     try {
-      const [schedule] = (await readSchedules(this.ledger, [ref])).values();
+      const [schedule] = (await readSchedules(this.ledger, [pigeonholeNumber])).values();
       this.#schedule = schedule!;
-      await this.#ensure(ref, streamsOf(plan, [...schedule!.sessions.keys()]));
+      await this.#ensure(pigeonholeNumber, streamsOf(plan, [...schedule!.sessions.keys()]));
       const before = this.#streams;
-      const wanted = await wantedStreams(this.ledger, ref);
+      const wanted = await wantedStreams(this.ledger, pigeonholeNumber);
       this.#streams = new Map(
         wanted.map((row) => {
           const known = before.get(row.id);
@@ -81,10 +81,10 @@ export class PigeonholeMemory {
     }
   }
 
-  async #ensure(ref: number, names: readonly StreamName[]): Promise<void> {
+  async #ensure(pigeonholeNumber: number, names: readonly StreamName[]): Promise<void> {
     const ensured = JSON.stringify(names);
     if (ensured === this.#ensured) return;
-    await ensureStreams(this.ledger, ref, names);
+    await ensureStreams(this.ledger, pigeonholeNumber, names);
     this.#ensured = ensured;
   }
 

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { continueReview } from './review-visibility.js';
 import { pausesOf, placeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
-import { refOf, selectedPigeonhole } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf, selectedPigeonhole } from '../ledger/pigeonholes.js';
 import type { DueStream } from '../ledger/streams.js';
 import type { ReaderFence, StreamProgress } from '../ledger/streams-progress.js';
 import { type Permission, requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
@@ -70,7 +70,7 @@ const deriveEveryMs = 15_000;
 
 /** The work on a pigeonhole that the configuration and the operators allow. */
 interface Task {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly plan: ReadingPlan;
 }
 
@@ -210,21 +210,21 @@ export class PigeonholeReader {
   async #findTask(): Promise<Task | CycleResult> {
     const { deps, name } = this;
     await requireCurrentConfiguration(deps);
-    const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
+    const pigeonholeNumber = await pigeonholeNumberOf(deps.ledger, name.workspace, name.pigeonholeId);
     const plan = await planOf(deps, name);
     if (plan === undefined) return { nextDueInMs: 0, state: 'finished' };
     const blocked = await whyBlocked(deps, name);
     if (blocked !== undefined) return blocked;
     await ensureLanes(
       deps.ledger,
-      ref,
+      pigeonholeNumber,
       sinksOf(deps, plan).map((name) => deps.sinks.get(name)!.id),
     );
-    return { ref, plan };
+    return { pigeonholeNumber, plan };
   }
 
-  async #refresh({ ref, plan }: Task): Promise<void> {
-    await this.#memory.refresh(ref, plan, (id) => this.#beside.isReading(id));
+  async #refresh({ pigeonholeNumber, plan }: Task): Promise<void> {
+    await this.#memory.refresh(pigeonholeNumber, plan, (id) => this.#beside.isReading(id));
   }
 
   /**
@@ -312,7 +312,7 @@ export class PigeonholeReader {
       };
       await beside.run({ streamId: stream.id, isNew: stream.isNew, run });
     };
-    deciding.use(place.ref, async (id, whole) => {
+    deciding.use(place.pigeonholeNumber, async (id, whole) => {
       const stream = memory.find(id);
       if (stream !== undefined && isReadable(stream, round)) await readOne(stream, { ...slice, halted, whole });
     });
@@ -333,11 +333,11 @@ export class PigeonholeReader {
     return result;
   }
 
-  async #finishReviews({ ref, plan }: Task): Promise<void> {
+  async #finishReviews({ pigeonholeNumber, plan }: Task): Promise<void> {
     const { deps } = this;
     const sinks = sinksOf(deps, plan);
     for (let more = true; more && !deps.stopping.aborted;) {
-      const slice = await continueReview(deps.ledger, ref, sinks);
+      const slice = await continueReview(deps.ledger, pigeonholeNumber, sinks);
       if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
       more = slice.more;
       if (more) this.#memory.changed({ hasNews: true });
@@ -441,7 +441,7 @@ function sinksOf(deps: Collaborators, plan: ReadingPlan): string[] {
  */
 async function deriveLists(
   deps: Collaborators,
-  { ref, plan }: { readonly ref: number; readonly plan: ReadingPlan },
+  { pigeonholeNumber, plan }: { readonly pigeonholeNumber: number; readonly plan: ReadingPlan },
   signal: AbortSignal,
 ): Promise<boolean> {
   const derive = async (
@@ -460,8 +460,10 @@ async function deriveLists(
   };
   const drop = { attendees: plan.drop.attendees ?? [], registrants: plan.drop.registrants ?? [] };
   const registrantsLeft = await derive(registrantsList, (sinks) =>
-    recountRegistrants(deps.ledger, ref, { sinks, drop }),
+    recountRegistrants(deps.ledger, pigeonholeNumber, { sinks, drop }),
   );
-  const engagementLeft = await derive(engagementList, (sinks) => recountEngagement(deps.ledger, ref, sinks));
+  const engagementLeft = await derive(engagementList, (sinks) =>
+    recountEngagement(deps.ledger, pigeonholeNumber, sinks),
+  );
   return registrantsLeft || engagementLeft;
 }

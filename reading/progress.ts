@@ -15,8 +15,9 @@ export interface MinuteOfChanges {
 }
 
 /** SQL for the totals of this minute. `sink_id` 0: changes found. */
-const totalsNow = `select ref, 0 as sink_id, date_trunc('minute', now()) as minute, next_sequence - 1 as total from pigeonholes
-  union all select ref, sink_id, date_trunc('minute', now()), delivered from lanes`;
+const totalsNow = `select pigeonhole_number, 0 as sink_id, date_trunc('minute', now()) as minute,
+  next_sequence - 1 as total from pigeonholes
+  union all select pigeonhole_number, sink_id, date_trunc('minute', now()), delivered from lanes`;
 
 /**
  * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute,
@@ -25,13 +26,14 @@ const totalsNow = `select ref, 0 as sink_id, date_trunc('minute', now()) as minu
  */
 export async function noteProgress(ledger: Ledger): Promise<void> {
   await ledger.db.query(
-    `insert into progress (ref, sink_id, minute, total)
-     select t.ref, t.sink_id, t.minute, t.total from (${totalsNow}) t
-       left join lateral (select p.total from progress p where p.ref = t.ref and p.sink_id = t.sink_id
+    `insert into progress (pigeonhole_number, sink_id, minute, total)
+     select t.pigeonhole_number, t.sink_id, t.minute, t.total from (${totalsNow}) t
+       left join lateral (select p.total from progress p where p.pigeonhole_number = t.pigeonhole_number
+         and p.sink_id = t.sink_id
          order by p.minute desc limit 1) last on true
      where last.total is distinct from t.total and (last.total is not null or t.total > 0)
-     order by t.ref, t.sink_id -- without an order, two processes could deadlock
-     on conflict (ref, sink_id, minute) do update set total = greatest(progress.total, excluded.total)`,
+     order by t.pigeonhole_number, t.sink_id -- without an order, two processes could deadlock
+     on conflict (pigeonhole_number, sink_id, minute) do update set total = greatest(progress.total, excluded.total)`,
   );
 }
 
@@ -39,8 +41,8 @@ export async function noteProgress(ledger: Ledger): Promise<void> {
 export async function trimProgress(ledger: Ledger): Promise<void> {
   await ledger.db.query(
     `delete from progress p where p.minute < now() - $1 * interval '1 hour'
-       and exists (select 1 from progress n where n.ref = p.ref and n.sink_id = p.sink_id and n.minute > p.minute
-         and n.minute < now() - $1 * interval '1 hour')`,
+       and exists (select 1 from progress n where n.pigeonhole_number = p.pigeonhole_number and n.sink_id = p.sink_id
+         and n.minute > p.minute and n.minute < now() - $1 * interval '1 hour')`,
     [keptHours],
   );
 }
@@ -54,11 +56,13 @@ const startOf = (minutes: string): string => `date_trunc('minute', now()) - ${mi
  */
 const changesOf = ({ sinkId, total }: { readonly sinkId: string; readonly total: string }): string =>
   `select r.minute, r.total - coalesce(lag(r.total) over (order by r.minute),
-     (select b.total from progress b where b.ref = p.ref and b.sink_id = ${sinkId} and b.minute < r.minute
+     (select b.total from progress b where b.pigeonhole_number = p.pigeonhole_number and b.sink_id = ${sinkId}
+       and b.minute < r.minute
       order by b.minute desc limit 1), 0) as changes
    from (
      select minute, max(total) as total from (
-       select minute, total from progress where ref = p.ref and sink_id = ${sinkId} and minute > ${startOf('$1')}
+       select minute, total from progress where pigeonhole_number = p.pigeonhole_number and sink_id = ${sinkId}
+         and minute > ${startOf('$1')}
        union all select date_trunc('minute', now()), ${total}) known
      group by minute) r`;
 
@@ -102,7 +106,7 @@ export async function deliveredByMinute(
 ): Promise<({ readonly sink: string } & MinuteOfChanges)[]> {
   return await ledger.db.query<{ sink: string } & MinuteOfChanges>(
     `select s.name as sink, d.minute, sum(d.changes)::int8 as changes
-     from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.ref = l.ref
+     from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
        cross join lateral (${changesOf({ sinkId: 'l.sink_id', total: 'l.delivered' })}) d
      where s.archived_at is null and d.changes > 0 and ($2::text is null or p.workspace = $2)
        and ($3::text is null or s.name = $3)

@@ -130,16 +130,20 @@ class Stay {
     const { configuration, members } = answer;
     if (configuration !== this.deps.configuration) return this.#end({ kind: 'configuration', current: configuration });
     this.deps.onCycle(`reader ${this.lease.number}`, null); // a failure of an earlier stay is over now
-    for (const [ref, member] of this.#members) {
-      if (members.some((each) => each.ref === ref)) continue;
-      this.#members.delete(ref);
+    for (const [pigeonholeNumber, member] of this.#members) {
+      if (members.some((each) => each.pigeonholeNumber === pigeonholeNumber)) continue;
+      this.#members.delete(pigeonholeNumber);
       member.leave();
       member.close().catch(unexpected);
     }
     for (const each of members) {
-      const known = this.#members.get(each.ref);
+      const known = this.#members.get(each.pigeonholeNumber);
       if (known !== undefined) known.hear(each);
-      else this.#members.set(each.ref, new Member(this.deps, each, this.lease, this.#cut.signal, this.#onDoubt));
+      else
+        this.#members.set(
+          each.pigeonholeNumber,
+          new Member(this.deps, each, this.lease, this.#cut.signal, this.#onDoubt),
+        );
     }
     if (members.length === 0 && (await endEmptyReader(this.deps.ledger, this.lease))) this.#end({ kind: 'empty' });
   }

@@ -271,7 +271,10 @@ function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; 
   const next = (cadence: Cadence): NextRead => {
     const pollMs = cadence.pollInMs ?? dormantMs;
     return {
-      dueInMs: Math.max(untilNextRead(pollMs, reading.place.ref, reading.deps.ledger.clock.nowMs()), restMs),
+      dueInMs: Math.max(
+        untilNextRead(pollMs, reading.place.pigeonholeNumber, reading.deps.ledger.clock.nowMs()),
+        restMs,
+      ),
       everyMs: Math.round(Math.max(pollMs, restMs)),
       wantedMs: Math.round(cadence.wantedMs ?? dormantMs),
       reason: restMs > pollMs ? 'whole-walk' : cadence.reason,

@@ -5,7 +5,7 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
-import { refOf } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { type PageRecord, recordPage } from './record-page.js';
 import { wantedStreams, ensureStreams, type StreamLease, acquireStreams } from '../ledger/streams.js';
 
@@ -22,9 +22,9 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
     ledger = await openLedger(db, testKey);
   });
   beforeEach(async () => {
-    const ref = await refOf(ledger, 'acme', (pigeonholeId += 1));
-    await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
-    const [stream] = await wantedStreams(ledger, ref);
+    const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', (pigeonholeId += 1));
+    await ensureStreams(ledger, pigeonholeNumber, [{ list: 'attendees', sessionId: 0 }]);
+    const [stream] = await wantedStreams(ledger, pigeonholeNumber);
     lease = (await acquireStreams(ledger, [stream!.id], { owner: 'test', fence: null }))[0]!;
   });
 
@@ -46,9 +46,10 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
     });
   const stored = async (): Promise<object[]> =>
     db.query(
-      `select i.key, i.revision, c.sequence from items i join changes c on c.ref = i.ref and c.key = i.key
-       where i.ref = $1 order by c.sequence`,
-      [lease.ref],
+      `select i.key, i.revision, c.sequence from items i join changes c on c.pigeonhole_number = i.pigeonhole_number
+         and c.key = i.key
+       where i.pigeonhole_number = $1 order by c.sequence`,
+      [lease.pigeonholeNumber],
     );
 
   it('stores its items once, in their order', async () => {

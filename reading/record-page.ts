@@ -119,7 +119,7 @@ async function storePage(
       }
       if (undecidedIn.length > 0) {
         if (undecided === 'leave') return 'undecided';
-        await reviewLater(tx, lease.ref, undecidedIn, ledger.clock.now());
+        await reviewLater(tx, lease.pigeonholeNumber, undecidedIn, ledger.clock.now());
       }
       const write = { ledger, tx, lease, scope };
       const differingItems = scope.hasForgottenPeople === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;

@@ -50,40 +50,49 @@ export interface Recount {
  * the counting rule has changed; there are new polls or questions (then at most every 10 min).
  * @param sinks names of the sinks that want the list
  */
-export async function recountEngagement(ledger: Ledger, ref: number, sinks: readonly string[]): Promise<Recount> {
-  if (!(await hasWork(ledger, ref))) return { more: false, woken: [] };
+export async function recountEngagement(
+  ledger: Ledger,
+  pigeonholeNumber: number,
+  sinks: readonly string[],
+): Promise<Recount> {
+  if (!(await hasWork(ledger, pigeonholeNumber))) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
-    const place = await lockPlace(tx, ref);
+    const place = await lockPlace(tx, pigeonholeNumber);
     if (place === undefined) return { more: false, woken: [] };
-    await tx.query('insert into engagement_counts (ref, rule) values ($1, $2) on conflict (ref) do nothing', [
-      ref,
-      engagementRule,
-    ]);
+    await tx.query(
+      `insert into engagement_counts (pigeonhole_number, rule) values ($1, $2) on conflict (pigeonhole_number)
+         do nothing`,
+      [pigeonholeNumber, engagementRule],
+    );
     const scope = { ...place, list: engagementList, streamId: 0 }; // a computed list is not read from the service, so it has no stream
     const end = place.nextSequence - 1;
-    const news = await changesToCount(tx, ref, end);
+    const news = await changesToCount(tx, pigeonholeNumber, end);
     const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
     const isCaughtUp = until === end;
-    const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
-    await storePosition(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
+    const hasNewPrompts = await notePrompts(tx, pigeonholeNumber, news.position, until);
+    await storePosition(tx, pigeonholeNumber, until, {
+      everyone: news.rows.some(turnedAnonymous),
+      soon: hasNewPrompts,
+    });
     const shown = news.rows.flatMap((row) => [row.attendeeId ?? undefined, attendeeBefore(row)]);
     const touched = [...new Set(shown.filter((id) => id !== undefined))];
-    const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, ref);
+    const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, pigeonholeNumber);
     const changed = await storeCounts({ ledger, tx, scope }, people);
-    return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? sinks : [] };
+    return { more: await hasMore(tx, pigeonholeNumber, isCaughtUp), woken: changed ? sinks : [] };
   });
 }
 
 /** Whether there is anything to count. Runs in every cycle, so it locks and writes nothing. */
-async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
+async function hasWork(ledger: Ledger, pigeonholeNumber: number): Promise<boolean> {
   const [row] = await ledger.db.query<{ work: boolean }>(
     `select coalesce(e.rule <> $3 or e.after_attendee is not null or e.pass_due_at <= now()
          or p.next_sequence - e.position > ${farBehind}
          or exists (select 1 from changes c
-           where c.ref = p.ref and c.sequence > e.position and c.list = any($2::text[])), true) as work
-     from pigeonholes p left join engagement_counts e on e.ref = p.ref
-     where p.ref = $1`,
-    [ref, countedLists, engagementRule],
+           where c.pigeonhole_number = p.pigeonhole_number and c.sequence > e.position
+             and c.list = any($2::text[])), true) as work
+     from pigeonholes p left join engagement_counts e on e.pigeonhole_number = p.pigeonhole_number
+     where p.pigeonhole_number = $1`,
+    [pigeonholeNumber, countedLists, engagementRule],
   );
   return row?.work ?? false;
 }
@@ -103,10 +112,13 @@ interface ChangeRow {
  */
 async function changesToCount(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   last: number,
 ): Promise<{ position: number; end: number; rows: ChangeRow[] }> {
-  const [state] = await tx.query<{ position: number }>('select position from engagement_counts where ref = $1', [ref]);
+  const [state] = await tx.query<{ position: number }>(
+    'select position from engagement_counts where pigeonhole_number = $1',
+    [pigeonholeNumber],
+  );
   const position = state!.position;
   const end = Math.min(last, position + sequencesAtOnce);
   const rows = await tx.query<ChangeRow>(
@@ -114,12 +126,13 @@ async function changesToCount(
        i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as "shownBefore",
        case when c.kind = 'updated' and b.visibility = 'named' then b.snapshot end as before
      from changes c
-       cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
+       cross join lateral (select * from items where pigeonhole_number = c.pigeonhole_number and list = c.list
+         and key = c.key limit 1) i
        left join lateral (select visibility, snapshot from changes
-         where ref = c.ref and sequence = c.previous_sequence limit 1) b on true
-     where c.ref = $1 and c.sequence > $2 and c.sequence <= $4 and c.list = any($3::text[])
+         where pigeonhole_number = c.pigeonhole_number and sequence = c.previous_sequence limit 1) b on true
+     where c.pigeonhole_number = $1 and c.sequence > $2 and c.sequence <= $4 and c.list = any($3::text[])
      order by c.sequence limit ${changesAtOnce}`,
-    [ref, position, countedLists, end],
+    [pigeonholeNumber, position, countedLists, end],
   );
   return { position, end, rows };
 }
@@ -144,17 +157,18 @@ function turnedAnonymous({ shown, shownBefore }: ChangeRow): boolean {
 }
 
 /** Stores the new polls and questions among the next changes. @returns whether there is one */
-async function notePrompts(tx: Queryable, ref: number, after: number, until: number): Promise<boolean> {
+async function notePrompts(tx: Queryable, pigeonholeNumber: number, after: number, until: number): Promise<boolean> {
   const added = await tx.query(
-    `insert into engagement_prompts (ref, session_id, prompt)
-     select distinct i.ref, i.session_id, ${promptOf('r.payload')}
+    `insert into engagement_prompts (pigeonhole_number, session_id, prompt)
+     select distinct i.pigeonhole_number, i.session_id, ${promptOf('r.payload')}
      from changes c
-       cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
+       cross join lateral (select * from items where pigeonhole_number = c.pigeonhole_number and list = c.list
+         and key = c.key limit 1) i
        cross join lateral (select ${readableJson('i.payload')} as payload) r
-     where c.ref = $1 and c.sequence > $2 and c.sequence <= $3 and c.list = any($4::text[]) and i.payload is not null
-       and i.session_id is not null and ${promptOf('r.payload')} is not null
+     where c.pigeonhole_number = $1 and c.sequence > $2 and c.sequence <= $3 and c.list = any($4::text[])
+       and i.payload is not null and i.session_id is not null and ${promptOf('r.payload')} is not null
      on conflict do nothing returning 1 as added`,
-    [ref, after, until, promptLists],
+    [pigeonholeNumber, after, until, promptLists],
   );
   return added.length > 0;
 }
@@ -162,7 +176,7 @@ async function notePrompts(tx: Queryable, ref: number, after: number, until: num
 /** Stores the position in the changes, and when the next pass over everyone is due. */
 async function storePosition(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   position: number,
   due: { readonly everyone: boolean; readonly soon: boolean },
 ): Promise<void> {
@@ -171,23 +185,23 @@ async function storePosition(
        pass_due_at = case when $4 or rule <> $3 then now()
          when $5 then least(pass_due_at, coalesce(pass_began_at + $6 * interval '1 millisecond', now()))
          else pass_due_at end
-     where ref = $1`,
-    [ref, position, engagementRule, due.everyone, due.soon, offeredEveryMs],
+     where pigeonhole_number = $1`,
+    [pigeonholeNumber, position, engagementRule, due.everyone, due.soon, offeredEveryMs],
   );
 }
 
 /**
  * Returns the next attendees of the pass in progress, or of one that is due now. A pass covers everyone who has items.
  */
-async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
+async function nextOfPass(tx: Queryable, pigeonholeNumber: number): Promise<number[]> {
   const [started] = await tx.query<{ after_attendee: number }>(
     `update engagement_counts set after_attendee = 0, pass_began_at = now(), pass_due_at = null
-     where ref = $1 and pass_due_at <= now() returning after_attendee`,
-    [ref],
+     where pigeonhole_number = $1 and pass_due_at <= now() returning after_attendee`,
+    [pigeonholeNumber],
   );
   const [state] = await tx.query<{ after_attendee: number | null }>(
-    'select after_attendee from engagement_counts where ref = $1',
-    [ref],
+    'select after_attendee from engagement_counts where pigeonhole_number = $1',
+    [pigeonholeNumber],
   );
   const after = started?.after_attendee ?? state!.after_attendee;
   if (after === null) return [];
@@ -196,14 +210,14 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
        select $2::int8, 0
        union all
        select i.attendee_id, p.n + 1 from people p cross join lateral (select attendee_id from items
-         where ref = $1 and attendee_id > p.attendee_id and visibility = 'named' and list <> 'attendees'
+         where pigeonhole_number = $1 and attendee_id > p.attendee_id and visibility = 'named' and list <> 'attendees'
          order by attendee_id limit 1) i
        where p.n < ${peopleAtOnce})
      select attendee_id as "attendeeId" from people where n > 0 order by n`,
-    [ref, after],
+    [pigeonholeNumber, after],
   );
-  await tx.query('update engagement_counts set after_attendee = $2 where ref = $1', [
-    ref,
+  await tx.query('update engagement_counts set after_attendee = $2 where pigeonhole_number = $1', [
+    pigeonholeNumber,
     people.length < peopleAtOnce ? null : people.at(-1)!.attendeeId,
   ]);
   return people.map(({ attendeeId }) => attendeeId);
@@ -218,28 +232,30 @@ async function storeCounts(page: PageWrite, attendeeIds: readonly number[]): Pro
   if (attendeeIds.length === 0) return false;
   const { ledger, tx, scope } = page;
   const rows = await tx.query<{ id: number }>(
-    `select n.id from unnest($2::int8[]) as n (id) where (select true from items where ref = $1 and attendee_id = n.id
-       and visibility = 'named' and expired and list = any($3::text[]) limit 1) is null`,
-    [scope.ref, attendeeIds, countedLists],
+    `select n.id from unnest($2::int8[]) as n (id) where (select true from items where pigeonhole_number = $1
+       and attendee_id = n.id and visibility = 'named' and expired and list = any($3::text[]) limit 1) is null`,
+    [scope.pigeonholeNumber, attendeeIds, countedLists],
   );
   const people = rows.map(({ id }) => id);
   if (people.length === 0) return false;
-  const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
+  const items = (await countEngagement(tx, scope.pigeonholeNumber, people)).map((each) =>
+    toEngagementItem(ledger.hash, each),
+  );
   const stored = await tx.query<StoredRow>(
     `select i.key, i.seen_at as "seenAt", clock_timestamp() as now, i.payload is null as gone
      from unnest($3::int8[]) as n (attendee_id) cross join lateral (select * from items
-       where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
-    [scope.ref, scope.list, people],
+       where pigeonhole_number = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
+    [scope.pigeonholeNumber, scope.list, people],
   );
   return await storeDerived(page, { items, stored, rules: readingRules([]) });
 }
 
-async function hasMore(tx: Queryable, ref: number, isCaughtUp: boolean): Promise<boolean> {
+async function hasMore(tx: Queryable, pigeonholeNumber: number, isCaughtUp: boolean): Promise<boolean> {
   if (!isCaughtUp) return true;
   const [row] = await tx.query<{ left: boolean }>(
     `select after_attendee is not null or coalesce(pass_due_at <= now(), false) as left
-     from engagement_counts where ref = $1`,
-    [ref],
+     from engagement_counts where pigeonhole_number = $1`,
+    [pigeonholeNumber],
   );
   return row!.left;
 }

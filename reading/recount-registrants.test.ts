@@ -8,29 +8,39 @@ import { beginImport, startImport } from '../ledger/imports/imports.js';
 import { stageRows } from '../importing/staging.js';
 import { type ImportLease, takeImport } from '../ledger/imports/imports.js';
 import { beginChunk } from '../ledger/imports/chunks.js';
-import { refOf } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { recountRegistrants } from './recount-registrants.js';
 
 const forNobody = { sinks: [], drop: { attendees: [], registrants: [] } };
 const databases = useBothDatabases();
 
 /** Creates a pigeonhole whose list of attendees was read and is empty. */
-async function openPlace(db: Database): Promise<{ ledger: Ledger; ref: number }> {
+async function openPlace(db: Database): Promise<{ ledger: Ledger; pigeonholeNumber: number }> {
   await forgetEverything(db);
   const ledger = await openLedger(db, testKey);
-  const ref = await refOf(ledger, 'acme', 101);
-  await db.query(`insert into streams (ref, list, session_id, polled_at) values ($1, 'attendees', 0, now())`, [ref]);
-  return { ledger, ref };
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
+  await db.query(
+    `insert into streams (pigeonhole_number, list, session_id, polled_at) values ($1, 'attendees', 0, now())`,
+    [pigeonholeNumber],
+  );
+  return { ledger, pigeonholeNumber };
 }
 
 /** Stages an import and sends its rows, starting at row 2. */
 async function beginSending(
-  { ledger, ref }: { ledger: Ledger; ref: number },
+  { ledger, pigeonholeNumber }: { ledger: Ledger; pigeonholeNumber: number },
   rows: number,
   prefix = 'P',
 ): Promise<ImportLease> {
   const id = randomUUID();
-  const number = await beginImport(ledger, { id, ref, file: 'f.csv', mapping: {}, requestedBy: null, canary: null });
+  const number = await beginImport(ledger, {
+    id,
+    pigeonholeNumber,
+    file: 'f.csv',
+    mapping: {},
+    requestedBy: null,
+    canary: null,
+  });
   const staged = Array.from({ length: rows }, (_, index) => ({
     row: index + 2,
     profile: { attendeeCode: `${prefix}${index}` },
@@ -53,11 +63,11 @@ async function created({ ledger }: { ledger: Ledger }, firstRow: number): Promis
 }
 
 /** Updates the list slice by slice until nothing is left. @returns the codes in the list, sorted */
-async function listed({ ledger, ref }: { ledger: Ledger; ref: number }): Promise<string[]> {
-  for (let more = true; more;) ({ more } = await recountRegistrants(ledger, ref, forNobody));
+async function listed({ ledger, pigeonholeNumber }: { ledger: Ledger; pigeonholeNumber: number }): Promise<string[]> {
+  for (let more = true; more;) ({ more } = await recountRegistrants(ledger, pigeonholeNumber, forNobody));
   const rows = await ledger.db.query<{ payload: string }>(
-    `select payload from items where ref = $1 and list = 'registrants' and payload is not null`,
-    [ref],
+    `select payload from items where pigeonhole_number = $1 and list = 'registrants' and payload is not null`,
+    [pigeonholeNumber],
   );
   return rows.map(({ payload }) => (JSON.parse(payload) as { attendeeCode: string }).attendeeCode).toSorted();
 }
@@ -135,7 +145,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 1200);
     await created(place, await send(place, lease, 1200));
-    const slice = () => recountRegistrants(place.ledger, place.ref, forNobody);
+    const slice = () => recountRegistrants(place.ledger, place.pigeonholeNumber, forNobody);
     const sizes: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       await slice();
@@ -149,7 +159,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
 
   it('is empty, and writes nothing, in a pigeonhole without imports', async () => {
     const place = await openPlace(databases.of(kind));
-    expect(await recountRegistrants(place.ledger, place.ref, forNobody)).toEqual({
+    expect(await recountRegistrants(place.ledger, place.pigeonholeNumber, forNobody)).toEqual({
       more: false,
       woken: [],
     });

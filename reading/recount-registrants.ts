@@ -32,54 +32,61 @@ const farBehind = 1000;
  */
 export async function recountRegistrants(
   ledger: Ledger,
-  ref: number,
+  pigeonholeNumber: number,
   { sinks, drop }: { readonly sinks: readonly string[]; readonly drop: DroppedFields },
 ): Promise<Recount> {
   const rules = registrantRules(drop);
-  if (!(await hasWork(ledger, ref, rules))) return { more: false, woken: [] };
+  if (!(await hasWork(ledger, pigeonholeNumber, rules))) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
-    const place = await lockPlace(tx, ref);
+    const place = await lockPlace(tx, pigeonholeNumber);
     if (place === undefined) return { more: false, woken: [] };
-    await followRules(tx, ref, rules);
+    await followRules(tx, pigeonholeNumber, rules);
     const scope = { ...place, list: registrantsList, streamId: 0 }; // a computed list is not read from the service, so it has no stream
     // Attendees first, so that a settled import row is reported together with its sign-in.
-    const codes = (await nextSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
+    const codes = (await nextSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, pigeonholeNumber)) ?? [];
     const changed = await storeRegistrants({ ledger, tx, scope }, codes, rules);
     return { more: true, woken: changed ? sinks : [] };
   });
 }
 
 /** Whether there is anything to update. Runs in every cycle, so it locks and writes nothing. */
-async function hasWork(ledger: Ledger, ref: number, rules: string): Promise<boolean> {
+async function hasWork(ledger: Ledger, pigeonholeNumber: number, rules: string): Promise<boolean> {
   const [row] = await ledger.db.query<{ work: boolean }>(
     `select coalesce(l.rules <> $2 or g.next_sequence - l.position > ${farBehind}
-         or exists (select 1 from changes c where c.ref = g.ref and c.sequence > l.position and c.list = 'attendees')
-         or ${hasUnseenRows}, true) as work
-     from pigeonholes g left join registrant_lists l on l.ref = g.ref
-     where g.ref = $1 and exists (select 1 from imports where ref = $1 and started_at is not null)
-       and exists (select 1 from streams where ref = $1 and list = 'attendees' and polled_at is not null)`,
-    [ref, listRules(rules)],
+         or exists (select 1 from changes c where c.pigeonhole_number = g.pigeonhole_number and c.sequence > l.position
+           and c.list = 'attendees') or ${hasUnseenRows}, true) as work
+     from pigeonholes g left join registrant_lists l on l.pigeonhole_number = g.pigeonhole_number
+     where g.pigeonhole_number = $1 and exists (select 1 from imports where pigeonhole_number = $1
+       and started_at is not null)
+       and exists (select 1 from streams where pigeonhole_number = $1 and list = 'attendees'
+         and polled_at is not null)`,
+    [pigeonholeNumber, listRules(rules)],
   );
   return row?.work ?? false;
 }
 
 /** If the rules have changed, stores them and starts a pass over all registrants. */
-async function followRules(tx: Queryable, ref: number, rules: string): Promise<void> {
-  const changed = await tx.query<{ ref: number }>(
-    `insert into registrant_lists (ref, rules) values ($1, $2)
-     on conflict (ref) do update set rules = excluded.rules where registrant_lists.rules <> excluded.rules returning ref`,
-    [ref, listRules(rules)],
+async function followRules(tx: Queryable, pigeonholeNumber: number, rules: string): Promise<void> {
+  const changed = await tx.query(
+    `insert into registrant_lists (pigeonhole_number, rules) values ($1, $2)
+     on conflict (pigeonhole_number) do update set rules = excluded.rules
+       where registrant_lists.rules <> excluded.rules returning pigeonhole_number`,
+    [pigeonholeNumber, listRules(rules)],
   );
-  if (changed.length > 0) await restartPasses(tx, ref);
+  if (changed.length > 0) await restartPasses(tx, pigeonholeNumber);
 }
 
 /** Processes the next changes of attendees. @returns as `addSignIns`; null if no change is left */
 async function nextSignIns(ledger: Ledger, tx: Queryable, scope: PageScope): Promise<readonly Buffer[] | null> {
-  const [list] = await tx.query<{ position: number }>('select position from registrant_lists where ref = $1', [
-    scope.ref,
-  ]);
+  const [list] = await tx.query<{ position: number }>(
+    'select position from registrant_lists where pigeonhole_number = $1',
+    [scope.pigeonholeNumber],
+  );
   const { codes, position } = await addSignIns(ledger, tx, scope, list!.position);
-  await tx.query('update registrant_lists set position = $2 where ref = $1 and position < $2', [scope.ref, position]);
+  await tx.query('update registrant_lists set position = $2 where pigeonhole_number = $1 and position < $2', [
+    scope.pigeonholeNumber,
+    position,
+  ]);
   return codes;
 }
 
@@ -91,38 +98,40 @@ async function nextSignIns(ledger: Ledger, tx: Queryable, scope: PageScope): Pro
 async function storeRegistrants(page: PageWrite, changed: readonly Buffer[], rules: string): Promise<boolean> {
   if (changed.length === 0) return false;
   const { ledger, tx, scope } = page;
-  const { ref } = scope;
+  const { pigeonholeNumber } = scope;
   const rows = await tx.query<{ codeHash: Buffer }>(
     `select n.code_hash as "codeHash" from unnest($2::bytea[]) as n (code_hash)
-     where (select true from registrants where ref = $1 and code_hash = n.code_hash and profile::text = '{}' limit 1) is null
+     where (select true from registrants where pigeonhole_number = $1 and code_hash = n.code_hash
+       and profile::text = '{}' limit 1) is null
        and (select true from sign_ins s cross join lateral (select expired from items
-           where ref = $1 and list = 'attendees' and key = s.attendee_id::text limit 1) a
-         where s.ref = $1 and s.code_hash = n.code_hash and a.expired limit 1) is null`,
-    [ref, changed],
+           where pigeonhole_number = $1 and list = 'attendees' and key = s.attendee_id::text limit 1) a
+         where s.pigeonhole_number = $1 and s.code_hash = n.code_hash and a.expired limit 1) is null`,
+    [pigeonholeNumber, changed],
   );
   const codes = rows.map(({ codeHash }) => codeHash);
   if (codes.length === 0) return false;
   const known = await tx.query<Registrant>(
     `select r.code_hash as "codeHash", r.profile from unnest($2::bytea[]) as n (code_hash)
-       cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
+       cross join lateral (select * from registrants where pigeonhole_number = $1 and code_hash = n.code_hash limit 1) r
        join imports i on i.number = r.import
      where ${isKnownRegistrant}
-       and not exists (select 1 from forgotten_codes f where f.ref = r.ref and f.code_hash = r.code_hash)`,
-    [ref, codes],
+       and not exists (select 1 from forgotten_codes f where f.pigeonhole_number = r.pigeonhole_number
+         and f.code_hash = r.code_hash)`,
+    [pigeonholeNumber, codes],
   );
   const attendees = await linkedAttendees(
     tx,
-    ref,
+    pigeonholeNumber,
     known.map(({ codeHash }) => codeHash),
   );
-  const list = { hash: ledger.hash, ref, rules };
+  const list = { hash: ledger.hash, pigeonholeNumber, rules };
   const items = known.map((registrant) =>
     toRegistrantItem(list, registrant, attendees.get(registrant.codeHash.toString('hex')) ?? []),
   );
   const stored = await tx.query<StoredRow>(
     `select i.key, i.seen_at as "seenAt", clock_timestamp() as now, i.payload is null as gone from unnest($3::text[]) as n (key)
-       cross join lateral (select * from items where ref = $1 and list = $2 and key = n.key limit 1) i`,
-    [ref, scope.list, codes.map((codeHash) => registrantKey(ledger.hash, ref, codeHash))],
+       cross join lateral (select * from items where pigeonhole_number = $1 and list = $2 and key = n.key limit 1) i`,
+    [pigeonholeNumber, scope.list, codes.map((codeHash) => registrantKey(ledger.hash, pigeonholeNumber, codeHash))],
   );
   return await storeDerived(page, { items, stored, rules });
 }
@@ -146,7 +155,7 @@ const unseenRows = `imports i
   cross join lateral (select coalesce(p.round, 0) as round, coalesce(p.after_row, 0) as after_row,
     coalesce(p.stage, 'rows') as stage, i.state in ('done', 'cancelled') as ended) s
   cross join lateral (select case when s.stage = 'late' then i.last_row else ${settledUntil} end as until) u
-  where i.ref = $1 and i.started_at is not null and s.stage <> 'done'
+  where i.pigeonhole_number = $1 and i.started_at is not null and s.stage <> 'done'
     and (u.until > s.after_row or s.round < i.round or s.ended)`;
 
 /**
@@ -177,12 +186,12 @@ interface PassRow {
  * `isKnownRegistrant`).
  * @returns the hashes of their codes, possibly none; undefined if no row has to be checked
  */
-async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Buffer[] | undefined> {
+async function nextSettledCodes(tx: Queryable, pigeonholeNumber: number): Promise<readonly Buffer[] | undefined> {
   const [pass] = await tx.query<PassRow>(
     `select i.number, s.round, s.after_row as "afterRow", s.stage, u.until, s.ended or s.round < i.round as closed,
        i.round as "lastRound"
      from ${unseenRows} order by i.number limit 1`,
-    [ref],
+    [pigeonholeNumber],
   );
   if (pass === undefined) return undefined;
   // Without statistics, PostgreSQL would sort all remaining rows to find the next ones with `limit`. A range of row
@@ -213,6 +222,9 @@ function positionAfter(
 }
 
 /** Makes the next calls check all rows of a pigeonhole's imports again. */
-async function restartPasses(tx: Queryable, ref: number): Promise<void> {
-  await tx.query('delete from registrant_passes p using imports i where i.number = p.import and i.ref = $1', [ref]);
+async function restartPasses(tx: Queryable, pigeonholeNumber: number): Promise<void> {
+  await tx.query(
+    'delete from registrant_passes p using imports i where i.number = p.import and i.pigeonhole_number = $1',
+    [pigeonholeNumber],
+  );
 }

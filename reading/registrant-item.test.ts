@@ -16,7 +16,7 @@ function itemOf(
   { profile = registrant.profile, drop = {} as Partial<DroppedFields> } = {},
 ) {
   const rules = registrantRules({ attendees: [], registrants: [], ...drop });
-  return toRegistrantItem({ hash, ref: 7, rules }, { ...registrant, profile }, attendees);
+  return toRegistrantItem({ hash, pigeonholeNumber: 7, rules }, { ...registrant, profile }, attendees);
 }
 
 const at = (second: number): string => `2026-11-21T08:00:0${second}Z`;
@@ -112,7 +112,7 @@ describe('the item of a registrant', () => {
   });
 
   it('has a key that differs between pigeonholes and does not contain the hash of the code', () => {
-    const keys = [7, 8].map((ref) => registrantKey(hash, ref, registrant.codeHash));
+    const keys = [7, 8].map((pigeonholeNumber) => registrantKey(hash, pigeonholeNumber, registrant.codeHash));
     expect(new Set(keys).size).toBe(2);
     expect(keys.join()).not.toContain(registrant.codeHash.toString('hex'));
   });

@@ -26,7 +26,11 @@ export interface Registrant {
  * @param list.rules the result of `registrantRules`
  */
 export function toRegistrantItem(
-  { hash, ref, rules }: { readonly hash: KeyedHash; readonly ref: number; readonly rules: string },
+  {
+    hash,
+    pigeonholeNumber,
+    rules,
+  }: { readonly hash: KeyedHash; readonly pigeonholeNumber: number; readonly rules: string },
   { codeHash, profile }: Registrant,
   attendees: readonly LinkedAttendee[],
 ): SeenItem {
@@ -44,7 +48,7 @@ export function toRegistrantItem(
     consent: attendee?.consent ?? 'not-known',
   };
   return {
-    key: registrantKey(hash, ref, codeHash),
+    key: registrantKey(hash, pigeonholeNumber, codeHash),
     sessionId: null,
     attendeeId: attendee?.attendeeId ?? null,
     saysAnonymous: null,

@@ -25,9 +25,9 @@ const isReviewed = 'payload is not null and not expired and visibility is not nu
  * `items_by_session`. With plain equalities, the planner may instead scan the whole list by the primary key, because
  * that has the same order (decision 0038).
  */
-const bySession = (ref: string, sessionId: string, after: string): string =>
-  `ref = ${ref} and session_id is not null and (session_id, list, key) > (${sessionId}, l.list, ${after})
-     and (session_id, list) <= (${sessionId}, l.list)`;
+const bySession = (pigeonholeNumber: string, sessionId: string, after: string): string =>
+  `pigeonhole_number = ${pigeonholeNumber} and session_id is not null
+     and (session_id, list, key) > (${sessionId}, l.list, ${after}) and (session_id, list) <= (${sessionId}, l.list)`;
 
 interface ReviewedRow {
   readonly list: string;
@@ -64,16 +64,16 @@ export async function reviewVisibility(
      union
      select i.* from unnest($3::text[]) as n (key)
        cross join lateral (select ${reviewed} from items
-         where ref = $1 and list = 'questions' and key = n.key and ${isReviewed} limit 1) i
+         where pigeonhole_number = $1 and list = 'questions' and key = n.key and ${isReviewed} limit 1) i
      order by list, key limit ${sliceSize + 1}`,
-    [scope.ref, about.sessionIds, about.questionKeys, reviewedLists],
+    [scope.pigeonholeNumber, about.sessionIds, about.questionKeys, reviewedLists],
   );
   if (rows.length <= sliceSize) return { changed: await revise(ledger, tx, scope, rows), left: false };
   await tx.query(
-    `insert into visibility_reviews (ref, session_id, after_list, after_key)
+    `insert into visibility_reviews (pigeonhole_number, session_id, after_list, after_key)
      select $1, id, '', '' from unnest($2::int8[]) as s (id)
-     on conflict (ref, session_id) do update set after_list = '', after_key = '', needs = null`,
-    [scope.ref, about.sessionIds],
+     on conflict (pigeonhole_number, session_id) do update set after_list = '', after_key = '', needs = null`,
+    [scope.pigeonholeNumber, about.sessionIds],
   );
   return { changed: 0, left: true };
 }
@@ -84,18 +84,18 @@ export async function reviewVisibility(
  */
 export async function reviewLater(
   tx: Queryable,
-  ref: number,
+  pigeonholeNumber: number,
   sessionIds: readonly (number | null)[],
   needs: Date,
 ): Promise<void> {
   const ids = [...new Set(sessionIds)].filter((id) => id !== null);
   if (ids.length === 0) return;
   await tx.query(
-    `insert into visibility_reviews as r (ref, session_id, after_list, after_key, needs)
+    `insert into visibility_reviews as r (pigeonhole_number, session_id, after_list, after_key, needs)
      select $1, id, '', '', $3 from unnest($2::int8[]) as s (id)
-     on conflict (ref, session_id) do update set after_list = '', after_key = '',
+     on conflict (pigeonhole_number, session_id) do update set after_list = '', after_key = '',
        needs = greatest(r.needs, excluded.needs)`,
-    [ref, ids, needs],
+    [pigeonholeNumber, ids, needs],
   );
 }
 
@@ -103,7 +103,8 @@ export async function reviewLater(
  * SQL condition: the review `r` is due, because the sessions and the questions with flags were read since the instant
  * that it needs. A list that cannot be read does not keep the items of other lists undecided.
  */
-const isReviewDue = `(r.needs is null or not exists (select 1 from streams s where s.ref = r.ref and s.wanted
+const isReviewDue = `(r.needs is null or not exists (select 1 from streams s
+  where s.pigeonhole_number = r.pigeonhole_number and s.wanted
   and s.list in ${listSet(decidingLists)} and coalesce(s.swept_from < r.needs, true)
   and (s.list = 'sessions' or s.failures = 0)))`;
 
@@ -115,20 +116,22 @@ const isReviewDue = `(r.needs is null or not exists (select 1 from streams s whe
  */
 export async function continueReview(
   ledger: Ledger,
-  ref: number,
+  pigeonholeNumber: number,
   sinks: readonly string[],
 ): Promise<{ more: boolean; woken: readonly string[] }> {
   // This runs in every cycle, so it neither locks nor writes if nothing is left.
-  const left = await ledger.db.query(`select 1 from visibility_reviews r where ref = $1 and ${isReviewDue} limit 1`, [
-    ref,
-  ]);
+  const left = await ledger.db.query(
+    `select 1 from visibility_reviews r where pigeonhole_number = $1 and ${isReviewDue} limit 1`,
+    [pigeonholeNumber],
+  );
   if (left.length === 0) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
-    const place = await lockPlace(tx, ref);
+    const place = await lockPlace(tx, pigeonholeNumber);
     const [review] = await tx.query<{ session_id: number; after_list: string; after_key: string }>(
-      `select session_id, after_list, after_key from visibility_reviews r where ref = $1 and ${isReviewDue}
+      `select session_id, after_list, after_key from visibility_reviews r where pigeonhole_number = $1
+         and ${isReviewDue}
        order by session_id limit 1`,
-      [ref],
+      [pigeonholeNumber],
     );
     if (place === undefined || review === undefined) return { more: false, woken: [] };
     const rows = await tx.query<ReviewedRow>(
@@ -137,16 +140,19 @@ export async function continueReview(
            where ${bySession('$1', '$2::int8', `case when l.list = $3 then $4 else '' end`)} and ${isReviewed}
            order by session_id, list, key limit ${sliceSize}) i
        where l.list >= $3 order by i.list, i.key limit ${sliceSize}`,
-      [ref, review.session_id, review.after_list, review.after_key, reviewedLists],
+      [pigeonholeNumber, review.session_id, review.after_list, review.after_key, reviewedLists],
     );
     const changed = await revise(ledger, tx, { ...place, list: '', streamId: 0 }, rows);
     const last = rows.at(-1);
     if (last === undefined || rows.length < sliceSize) {
-      await tx.query('delete from visibility_reviews where ref = $1 and session_id = $2', [ref, review.session_id]);
+      await tx.query('delete from visibility_reviews where pigeonhole_number = $1 and session_id = $2', [
+        pigeonholeNumber,
+        review.session_id,
+      ]);
     } else {
       await tx.query(
-        'update visibility_reviews set after_list = $3, after_key = $4 where ref = $1 and session_id = $2',
-        [ref, review.session_id, last.list, last.key],
+        'update visibility_reviews set after_list = $3, after_key = $4 where pigeonhole_number = $1 and session_id = $2',
+        [pigeonholeNumber, review.session_id, last.list, last.key],
       );
     }
     return { more: true, woken: changed > 0 ? sinks : [] };
@@ -154,7 +160,7 @@ export async function continueReview(
 }
 
 async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: readonly ReviewedRow[]): Promise<number> {
-  const judge = await loadJudge(tx, scope.ref, rows);
+  const judge = await loadJudge(tx, scope.pigeonholeNumber, rows);
   const moved = rows
     .map((row) => ({ row, ...judge(row) }))
     .filter(({ row, visibility }) => visibility !== row.visibility)
@@ -176,7 +182,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
   if (toRead.length > 0) {
     await sweepStreams(tx, [...new Set(toRead.map(({ row }) => row.streamId))]);
     for (const list of new Set(toRead.map(({ row }) => row.list)))
-      await forgetDigests(tx, { ref: scope.ref, list }, null);
+      await forgetDigests(tx, { pigeonholeNumber: scope.pigeonholeNumber, list }, null);
   }
   return changed;
 }

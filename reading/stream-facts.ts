@@ -17,12 +17,21 @@ export interface Schedule {
   readonly sessions: ReadonlyMap<number, SessionTimes>;
 }
 
-/** Returns the schedules of pigeonholes by ref. */
-export async function readSchedules(ledger: Ledger, refs: readonly number[]): Promise<Map<number, Schedule>> {
-  const [records, items] = await Promise.all([pigeonholeRecords(ledger, refs), sessionItems(ledger, refs)]);
-  const sessions = new Map(records.map(({ ref }) => [ref, new Map<number, SessionTimes>()]));
-  for (const { ref, key, payload } of items) sessions.get(ref)?.set(Number(key), sessionTimes(JSON.parse(payload)));
-  return new Map(records.map((record) => [record.ref, scheduleOf(record, sessions.get(record.ref)!)]));
+/** Returns the schedules of pigeonholes by their numbers in the ledger. */
+export async function readSchedules(
+  ledger: Ledger,
+  pigeonholeNumbers: readonly number[],
+): Promise<Map<number, Schedule>> {
+  const [records, items] = await Promise.all([
+    pigeonholeRecords(ledger, pigeonholeNumbers),
+    sessionItems(ledger, pigeonholeNumbers),
+  ]);
+  const sessions = new Map(records.map(({ pigeonholeNumber }) => [pigeonholeNumber, new Map<number, SessionTimes>()]));
+  for (const { pigeonholeNumber, key, payload } of items)
+    sessions.get(pigeonholeNumber)?.set(Number(key), sessionTimes(JSON.parse(payload)));
+  return new Map(
+    records.map((record) => [record.pigeonholeNumber, scheduleOf(record, sessions.get(record.pigeonholeNumber)!)]),
+  );
 }
 
 function scheduleOf(record: PigeonholeRecord, sessions: ReadonlyMap<number, SessionTimes>): Schedule {
@@ -61,7 +70,7 @@ export function factsOf(
 
 /** The ledger's facts that decide how often a stream is read. */
 interface StreamRecord {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly list: string;
   /** 0: the list of the whole pigeonhole. */
   readonly sessionId: number;
@@ -75,7 +84,7 @@ interface StreamRecord {
 }
 
 interface PigeonholeRecord {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly pigeonholeId: number;
   readonly status: string | null;
   /** Instant at which the pigeonhole was first seen as ended; null: it has not ended. */
@@ -87,36 +96,38 @@ interface PigeonholeRecord {
 }
 
 /** Returns pigeonholes with their status and record. */
-async function pigeonholeRecords(ledger: Ledger, refs: readonly number[]): Promise<PigeonholeRecord[]> {
+async function pigeonholeRecords(ledger: Ledger, pigeonholeNumbers: readonly number[]): Promise<PigeonholeRecord[]> {
   return await ledger.db.query<PigeonholeRecord>(
-    `select p.ref, p.pigeonhole_id as "pigeonholeId", p.status, p.ended_at as "endedAt",
-       p.rehearsal_until as "rehearsalUntil", i.payload
+    `select p.pigeonhole_number as "pigeonholeNumber", p.pigeonhole_id as "pigeonholeId", p.status,
+       p.ended_at as "endedAt", p.rehearsal_until as "rehearsalUntil", i.payload
      from pigeonholes p left join pigeonholes w on w.workspace = p.workspace and w.pigeonhole_id = 0
-       left join items i on i.ref = w.ref and i.list = 'pigeonholes' and i.key = p.pigeonhole_id::text
-     where p.ref = any($1::int4[]) order by p.ref`,
-    [refs],
+       left join items i on i.pigeonhole_number = w.pigeonhole_number and i.list = 'pigeonholes'
+         and i.key = p.pigeonhole_id::text
+     where p.pigeonhole_number = any($1::int4[]) order by p.pigeonhole_number`,
+    [pigeonholeNumbers],
   );
 }
 
 /** Returns the wanted streams of these pigeonholes. */
-export async function streamRecords(ledger: Ledger, refs: readonly number[]): Promise<StreamRecord[]> {
+export async function streamRecords(ledger: Ledger, pigeonholeNumbers: readonly number[]): Promise<StreamRecord[]> {
   return await ledger.db.query<StreamRecord>(
-    `select ref, list, item_order as "order", session_id as "sessionId", changed_at as "changedAt",
-       quiet_reads as "quietReads", swept_at as "sweptAt",
+    `select pigeonhole_number as "pigeonholeNumber", list, item_order as "order", session_id as "sessionId",
+       changed_at as "changedAt", quiet_reads as "quietReads", swept_at as "sweptAt",
        case when swept_at is not null then greatest(1, ceil(item_count::float8 / greatest(1, per_page)))::int4 end as pages
-     from streams where wanted and ref = any($1::int4[])`,
-    [refs],
+     from streams where wanted and pigeonhole_number = any($1::int4[])`,
+    [pigeonholeNumbers],
   );
 }
 
 /** Returns the sessions of these pigeonholes, as canonical JSON. */
 export async function sessionItems(
   ledger: Ledger,
-  refs: readonly number[],
-): Promise<{ ref: number; key: string; payload: string }[]> {
-  return await ledger.db.query<{ ref: number; key: string; payload: string }>(
-    `select ref, key, payload from items where ref = any($1::int4[]) and list = 'sessions' and payload is not null`,
-    [refs],
+  pigeonholeNumbers: readonly number[],
+): Promise<{ pigeonholeNumber: number; key: string; payload: string }[]> {
+  return await ledger.db.query<{ pigeonholeNumber: number; key: string; payload: string }>(
+    `select pigeonhole_number as "pigeonholeNumber", key, payload from items where pigeonhole_number = any($1::int4[])
+       and list = 'sessions' and payload is not null`,
+    [pigeonholeNumbers],
   );
 }
 
@@ -211,7 +222,7 @@ export interface StreamPosition {
  */
 export async function streamStates(
   ledger: Ledger,
-  ref: number,
+  pigeonholeNumber: number,
   { after, limit }: { readonly after: StreamPosition | null; readonly limit: number },
 ): Promise<StreamState[]> {
   return await ledger.db.query<StreamState>(
@@ -220,8 +231,8 @@ export async function streamStates(
        s.item_count as items, s.page_count as pages, s.changed_at as "changedAt", s.quiet_reads as "quietReads",
        s.set_aside as "setAside", s.foreign_rows as "foreignRows", s.failures, s.failure, s.gone_at as "goneAt", w.pages as "sweepPages"
      from streams s left join walks w on w.stream_id = s.id and w.kind = 'sweep' and w.number > s.sweeps
-     where s.ref = $1 and ($2::text is null or (s.list, s.session_id) > ($2, $3::int8))
+     where s.pigeonhole_number = $1 and ($2::text is null or (s.list, s.session_id) > ($2, $3::int8))
      order by s.list, s.session_id limit $4`,
-    [ref, after?.list ?? null, after?.sessionId ?? null, limit],
+    [pigeonholeNumber, after?.list ?? null, after?.sessionId ?? null, limit],
   );
 }

@@ -20,7 +20,7 @@ import type { KnownOrder } from './walk-progress.js';
 
 /** The pigeonhole that a stream belongs to, with its reading plan and schedule. */
 export interface StreamPlace {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly plan: ReadingPlan;

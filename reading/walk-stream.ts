@@ -249,7 +249,7 @@ async function withoutStrangers(reading: StreamReading, arrived: Arrived): Promi
   const { deps, lease, sessions } = reading;
   const strangers = arrived.seen?.strangers ?? [];
   if (strangers.length === 0) return arrived;
-  for (const id of await ownSessions(deps.ledger.db, lease.ref, strangers)) sessions?.add(id);
+  for (const id of await ownSessions(deps.ledger.db, lease.pigeonholeNumber, strangers)) sessions?.add(id);
   const checked = checkItems(reading, arrived.page, arrived.digest);
   const keys = checked.seen.strangers.map(String);
   if (keys.length === 0) return checked;

@@ -1,7 +1,7 @@
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { refOf } from '../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { ensureStreams } from '../ledger/streams.js';
 import { FirstPage } from './open-backends.js';
 
@@ -13,7 +13,7 @@ describe.each(kinds)('the first page, on %s', (kind) => {
   const polledAt = (instant: string) => ledger.db.query(`update streams set polled_at = ${instant}`);
   beforeEach(async () => {
     ledger = await openLedger(databases.of(kind), testKey);
-    await ensureStreams(ledger, await refOf(ledger, 'acme', 101), [{ list: 'attendees', sessionId: 0 }]);
+    await ensureStreams(ledger, await pigeonholeNumberOf(ledger, 'acme', 101), [{ list: 'attendees', sessionId: 0 }]);
     await polledAt("now() - interval '1 minute'");
     reports = 0;
   });

@@ -17,7 +17,7 @@ import { useConfiguration } from '../../ledger/configurations.js';
 import { beginImport, startImport } from '../../ledger/imports/imports.js';
 import { stageAll, type StagedRow } from '../../importing/staging.js';
 import { readImport } from '../../importing/read-import.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { openClients } from '../../requests/clients.js';
 import { RoundQueue } from '../../cycles/round-queue.js';
@@ -117,8 +117,8 @@ function* batches(rows: number): Generator<StagedRow[]> {
 async function importAll(deps: Collaborators, task: ImportTask): Promise<{ stagingSeconds: number; id: string }> {
   const startedAt = performance.now();
   const id = randomUUID();
-  const ref = await refOf(deps.ledger, 'acme', task.pigeonholeId);
-  const about = { id, ref, file: 'bench.csv', mapping: {}, requestedBy: null, canary: null };
+  const pigeonholeNumber = await pigeonholeNumberOf(deps.ledger, 'acme', task.pigeonholeId);
+  const about = { id, pigeonholeNumber, file: 'bench.csv', mapping: {}, requestedBy: null, canary: null };
   const number = await beginImport(deps.ledger, about);
   const rows = await stageAll(deps.ledger, number, batches(task.rows));
   await startImport(deps.ledger, number, rows);

@@ -69,13 +69,14 @@ export async function fillLedger(ledger: Ledger, { pigeonholes, sinks, deliverie
       [pigeonholes, changes],
     );
     await session.query(
-      `insert into selections (sync, ref) select 'events', ref from pigeonholes where pigeonhole_id > 0`,
+      `insert into selections (sync, pigeonhole_number) select 'events', pigeonhole_number from pigeonholes
+         where pigeonhole_id > 0`,
     );
     await session.query(
-      `insert into streams (ref, list, session_id, item_order, due_at, sweep_due_at, polled_at, swept_at, item_count,
-         page_count, per_page, every_ms, every_reason, wanted_ms)
-       select p.ref, l.list, s.id, 'ascending', now() + random() * interval '5 minutes', now() + interval '1 hour', now(), now(),
-         200, 1, 300, e.ms, e.reason, e.ms
+      `insert into streams (pigeonhole_number, list, session_id, item_order, due_at, sweep_due_at, polled_at, swept_at,
+         item_count, page_count, per_page, every_ms, every_reason, wanted_ms)
+       select p.pigeonhole_number, l.list, s.id, 'ascending', now() + random() * interval '5 minutes',
+         now() + interval '1 hour', now(), now(), 200, 1, 300, e.ms, e.reason, e.ms
        from pigeonholes p
          cross join lateral (values ('live', 5000, 'live'), ('ended', 3600000, 'ended'), ('upcoming', 300000, 'upcoming'))
            as e (status, ms, reason)
@@ -86,35 +87,42 @@ export async function fillLedger(ledger: Ledger, { pigeonholes, sinks, deliverie
        where p.pigeonhole_id > 0 and e.status = p.status`,
     );
     await session.query(
-      `insert into items (ref, list, key, stream_id, revision, content_hash, rules, seen_at, last_sequence, payload)
-       select w.ref, 'pigeonholes', p.pigeonhole_id::text, 1, 1, '\\x00', '', now(), p.pigeonhole_id,
+      `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, rules, seen_at,
+         last_sequence, payload)
+       select w.pigeonhole_number, 'pigeonholes', p.pigeonhole_id::text, 1, 1, '\\x00', '', now(), p.pigeonhole_id,
          json_build_object('id', p.pigeonhole_id, 'name', 'Event ' || p.pigeonhole_id, 'status', p.status,
            'description', repeat('A day of talks, questions and answers. ', 15), 'startDate', '2026-11-27',
            'endDate', '2026-11-29', 'timezone', 'Europe/Berlin')
        from pigeonholes p join pigeonholes w on w.pigeonhole_id = 0 where p.pigeonhole_id > 0`,
     );
     await session.query(
-      `insert into items (ref, list, key, stream_id, revision, content_hash, rules, seen_at, last_sequence, payload)
-       select p.ref, 'sessions', (p.pigeonhole_id * 10 + n)::text, 1, 1, '\\x00', '', now(), 0,
+      `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, rules, seen_at,
+         last_sequence, payload)
+       select p.pigeonhole_number, 'sessions', (p.pigeonhole_id * 10 + n)::text, 1, 1, '\\x00', '', now(), 0,
          json_build_object('id', p.pigeonhole_id * 10 + n, 'type', 'qna', 'name', 'Session ' || n,
            'startDate', '2026-11-28T09:00:00Z', 'endDate', '2026-11-28T17:00:00Z')
        from pigeonholes p cross join generate_series(1, 4) n where p.pigeonhole_id > 0`,
     );
     await session.query(
-      `insert into changes (ref, sequence, id, list, key, revision, kind, found_at)
-       select p.ref, n.n, gen_random_uuid(), (array['attendees', 'attendees', 'questions', 'votes', 'answers'])[n.n % 5 + 1],
+      `insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at)
+       select p.pigeonhole_number, n.n, gen_random_uuid(),
+         (array['attendees', 'attendees', 'questions', 'votes', 'answers'])[n.n % 5 + 1],
          n.n::text, 1, 'created', now() - ($1::int8 - n.n) * interval '1 second'
        from pigeonholes p cross join lateral (select n from generate_series(1, $1::int8) n order by n) n
-       where p.pigeonhole_id > 0 order by p.ref, n.n`,
+       where p.pigeonhole_id > 0 order by p.pigeonhole_number, n.n`,
       [changes],
     );
     await session.query(
-      `insert into items (ref, list, key, stream_id, revision, content_hash, rules, seen_at, last_sequence, payload)
-       select c.ref, c.list, c.key, 1, 1, '\\x00', '', now(), c.sequence, '{"id":1}' from changes c order by c.ref, c.list, c.key`,
+      `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, rules, seen_at,
+         last_sequence, payload)
+       select c.pigeonhole_number, c.list, c.key, 1, 1, '\\x00', '', now(), c.sequence, '{"id":1}' from changes c
+         order by c.pigeonhole_number, c.list, c.key`,
     );
     await session.query(
-      `insert into lanes (sink_id, ref, history_until, watermark, lists, configuration, delivered, delivered_at, filling_at, failing_since, failure)
-       select k.id, p.ref, 0, case when k.id = $2 then greatest(0, $1::int8 - 400) else $1 end, 'attendees questions votes answers', 1, $1, now(), null,
+      `insert into lanes (sink_id, pigeonhole_number, history_until, watermark, lists, configuration, delivered,
+         delivered_at, filling_at, failing_since, failure)
+       select k.id, p.pigeonhole_number, 0, case when k.id = $2 then greatest(0, $1::int8 - 400)
+         else $1 end, 'attendees questions votes answers', 1, $1, now(), null,
          case when k.id = $2 then now() - interval '1 minute' end, case when k.id = $2 then 'http:503: the destination is down' end
        from sinks k cross join pigeonholes p where p.pigeonhole_id > 0`,
       [changes, sinks],
@@ -123,20 +131,22 @@ export async function fillLedger(ledger: Ledger, { pigeonholes, sinks, deliverie
       const isDown = sink === sinks;
       await session.script('alter table deliveries disable trigger user');
       await session.query(
-        `insert into deliveries (sink_id, ref, sequence, list, key, revision, state, reason, identity, configuration)
-         select $1, c.ref, c.sequence, c.list, c.key, 1,
+        `insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, reason, identity,
+           configuration)
+         select $1, c.pigeonhole_number, c.sequence, c.list, c.key, 1,
            case when c.sequence > $2::int8 then 'waiting' when c.sequence % 20 = 0 then 'withheld' when c.sequence % 50 = 3 then 'superseded'
              when c.sequence % 1000 = 7 then 'dead' else 'delivered' end,
            case when c.sequence > $2 then null when c.sequence % 40 = 0 then 'condition' when c.sequence % 20 = 0 then 'no-consent'
              when c.sequence % 1000 = 7 then 'http:422' end, null, 1
-         from changes c where c.sequence <= $3::int8 order by c.ref, c.sequence`,
+         from changes c where c.sequence <= $3::int8 order by c.pigeonhole_number, c.sequence`,
         [sink, isDown ? Math.max(0, changes - 500) : changes, isDown ? Math.max(0, changes - 400) : changes],
       );
       await session.script('alter table deliveries enable trigger user');
     }
     await session.query(
-      `insert into delivery_counts (sink_id, ref, list, state, reason, changes)
-       select sink_id, ref, list, state, coalesce(reason, ''), count(*) from deliveries group by 1, 2, 3, 4, 5`,
+      `insert into delivery_counts (sink_id, pigeonhole_number, list, state, reason, changes)
+       select sink_id, pigeonhole_number, list, state, coalesce(reason, ''), count(*) from deliveries
+         group by 1, 2, 3, 4, 5`,
     );
     await session.script('analyze');
   });

@@ -10,7 +10,7 @@ import type {
   SendingEstimate,
 } from './import-views.js';
 import type { Collaborators } from '../../cycles/collaborators.js';
-import { findRef } from '../../ledger/pigeonholes.js';
+import { findPigeonholeNumber } from '../../ledger/pigeonholes.js';
 import { isSendable } from '../files/registrant-file.js';
 import { codeColumnDoubt, nameColumns } from '../files/check-mapping.js';
 import { codeProperty } from '../files/field-words.js';
@@ -62,7 +62,7 @@ async function checkOpened(
   terms: CheckTerms,
 ): Promise<ImportCheck> {
   const { target } = terms;
-  const ref = await findRef(deps.ledger.db, target.workspace, target.pigeonholeId);
+  const pigeonholeNumber = await findPigeonholeNumber(deps.ledger.db, target.workspace, target.pigeonholeId);
   const codeColumn = opened.mapping.columns.find(({ property }) => property === codeProperty)?.column ?? null;
   const counts = { send: 0, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
   const problems = new ProblemTally();
@@ -71,7 +71,8 @@ async function checkOpened(
   for await (const rows of opened.rows) {
     const sendable = rows.filter(isSendable);
     // a pigeonhole that is not in the ledger has no earlier import
-    const planned = ref === undefined ? [] : await compareWithEarlier(deps.ledger, ref, sendable);
+    const planned =
+      pigeonholeNumber === undefined ? [] : await compareWithEarlier(deps.ledger, pigeonholeNumber, sendable);
     const plans = new Map(sendable.map((row, index) => [row, planned[index] ?? 'send']));
     for (const row of rows) {
       const plan = isSendable(row) ? plans.get(row)! : 'invalid';
@@ -159,20 +160,21 @@ type PlanOfRow = Exclude<keyof PlannedCounts, 'invalid'> | 'forgotten';
 /** Returns the plan for each row, in order. Reads only; call it with at most a few thousand rows. */
 export async function compareWithEarlier(
   ledger: Ledger,
-  ref: number,
+  pigeonholeNumber: number,
   rows: readonly RowToSend[],
 ): Promise<PlanOfRow[]> {
   const hashed = hashRows(ledger.hash, rows);
   const found = await ledger.db.query<{ n: number; same: boolean; status: string }>(
     `select n.n::int4 as n, r.data_hash = n.data_hash as same, ${codeStatus} as status
      from unnest($2::bytea[], $3::bytea[]) with ordinality as n (code_hash, data_hash, n)
-       join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import`,
-    [ref, hashed.map(({ codeHash }) => codeHash), hashed.map(({ dataHash }) => dataHash)],
+       join registrants r on r.pigeonhole_number = $1 and r.code_hash = n.code_hash
+         join imports i on i.number = r.import`,
+    [pigeonholeNumber, hashed.map(({ codeHash }) => codeHash), hashed.map(({ dataHash }) => dataHash)],
   );
   const plans = rows.map((): PlanOfRow => 'send');
   for (const { n, same, status } of found) plans[n - 1] = planOf(status, same);
   const codeHashes = hashed.map(({ codeHash }) => codeHash);
-  const forgotten = await forgottenCodes(ledger.db, ref, codeHashes);
+  const forgotten = await forgottenCodes(ledger.db, pigeonholeNumber, codeHashes);
   return plans.map((plan, index) => (forgotten.has(codeHashes[index]!.toString('hex')) ? 'forgotten' : plan));
 }
 

@@ -8,7 +8,7 @@ import { ApiError, type ApiErrorKind } from '../../pigeonhole/api-error.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { isRequestFailure } from '../../requests/failures.js';
 import { readableJson } from '../../ledger/sql-expressions.js';
-import { findRef } from '../../ledger/pigeonholes.js';
+import { findPigeonholeNumber } from '../../ledger/pigeonholes.js';
 
 type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
 
@@ -140,7 +140,8 @@ export async function lastSeenPigeonhole(
   pigeonholeId: number,
 ): Promise<{ readonly payload: string; readonly seenAt: Date } | undefined> {
   const [row] = await ledger.db.query<{ payload: string; seenAt: Date }>(
-    `select i.payload, i.seen_at as "seenAt" from items i join pigeonholes p on p.ref = i.ref
+    `select i.payload, i.seen_at as "seenAt" from items i
+       join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number
      where p.workspace = $1 and p.pigeonhole_id = 0 and i.list = 'pigeonholes' and i.key = $2 and i.payload is not null`,
     [workspace, String(pigeonholeId)],
   );
@@ -161,8 +162,8 @@ export async function profileFieldsOf(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log'>,
   { workspace, pigeonholeId }: Pick<ImportTarget, 'workspace' | 'pigeonholeId'>,
 ): Promise<string[]> {
-  const ref = await findRef(deps.ledger.db, workspace, pigeonholeId);
-  const stored = ref === undefined ? [] : await knownProfileFields(deps.ledger, ref);
+  const pigeonholeNumber = await findPigeonholeNumber(deps.ledger.db, workspace, pigeonholeId);
+  const stored = pigeonholeNumber === undefined ? [] : await knownProfileFields(deps.ledger, pigeonholeNumber);
   if (stored.length > 0 && !dropsFields(deps.config, workspace)) return stored;
   try {
     const page = await deps.gate.page(
@@ -195,15 +196,15 @@ function fieldsOf(items: readonly object[]): string[] {
 const maxInspected = 1000;
 
 /** Returns the profile fields of a pigeonhole's stored attendees: their fields that are texts or null. */
-export async function knownProfileFields(ledger: Ledger, ref: number): Promise<string[]> {
+export async function knownProfileFields(ledger: Ledger, pigeonholeNumber: number): Promise<string[]> {
   const rows = await ledger.db.query<{ field: string }>(
     `select distinct e.field from (
-       select payload as json from items where ref = $1 and list = 'attendees' and payload is not null
+       select payload as json from items where pigeonhole_number = $1 and list = 'attendees' and payload is not null
          order by last_sequence desc limit ${maxInspected}) as known
        cross join lateral (select ${readableJson('known.json')} as json) c
        cross join lateral (select key as field from json_each(c.json) where json_typeof(value) in ('string', 'null')) e
      where e.field <> all($2::text[]) order by 1`,
-    [ref, attendeeFields],
+    [pigeonholeNumber, attendeeFields],
   );
   return rows.map(({ field }) => field);
 }

@@ -5,7 +5,7 @@ import { RegistrantFileError } from '../files/registrant-file.js';
 import type { ImportTarget } from './import-views.js';
 import { beginImport, discardImport, startImport as beginSending } from '../../ledger/imports/imports.js';
 import { stageAll } from '../staging.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { asWishes } from '../files/mapping-wishes.js';
 import { codeColumnDoubt, unknownFields } from '../files/check-mapping.js';
 import type { ColumnMapping } from '../files/column-mapping.js';
@@ -75,10 +75,18 @@ async function stageOpened(
     for await (const batch of rows) void batch; // the refusal says what all values look like
     refuseDoubtfulCodes(opened);
   }
-  const ref = await refOf(ledger, target.workspace, target.pigeonholeId);
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, target.workspace, target.pigeonholeId);
   const columns: StoredColumns = { columns: mapping.columns.map(({ column, property }) => ({ column, property })) };
   const file = terms.file.name;
-  const number = await beginImport(ledger, { id, ref, file, mapping: columns, requestedBy, requestedToken, canary });
+  const number = await beginImport(ledger, {
+    id,
+    pigeonholeNumber,
+    file,
+    mapping: columns,
+    requestedBy,
+    requestedToken,
+    canary,
+  });
   try {
     const staged = await stageAll(ledger, number, rows);
     refuseDoubtfulCodes(opened);

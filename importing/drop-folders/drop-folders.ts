@@ -17,7 +17,7 @@ import { discardImport } from '../../ledger/imports/imports.js';
 import { countCleared } from '../../people/erasures.js';
 import { readImport } from '../read-import.js';
 import { findMapping, type ColumnWishes, savedColumns } from '../desk/open-registrants.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { RegistrantFileError } from '../files/registrant-file.js';
 import {
   removeBeside,
@@ -266,13 +266,16 @@ export class DropFolders {
     const [workspace, id] = pigeonhole.split('/') as [string, string];
     const hash = createHash('sha256');
     for await (const piece of readDroppedFile(path)) hash.update(piece);
-    return { ref: await refOf(ledger, workspace, Number(id)), contentHash: ledger.hash.file(hash.digest('hex')) };
+    return {
+      pigeonholeNumber: await pigeonholeNumberOf(ledger, workspace, Number(id)),
+      contentHash: ledger.hash.file(hash.digest('hex')),
+    };
   }
 }
 
 /** Returns the pigeonhole and the content of a file, as text to compare. */
-function contentOf({ ref, contentHash }: DroppedFile): string {
-  return `${ref} ${Buffer.from(contentHash).toString('hex')}`;
+function contentOf({ pigeonholeNumber, contentHash }: DroppedFile): string {
+  return `${pigeonholeNumber} ${Buffer.from(contentHash).toString('hex')}`;
 }
 
 /** @returns false if the import has not ended */

@@ -6,7 +6,7 @@ import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.tes
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { importFigures } from '../../operations/ledger-status.js';
 import { eraseRegistrants } from '../../people/erase-registrants.js';
 import type { ErasureNames } from '../../people/erasures.js';
@@ -24,8 +24,15 @@ const databases = useBothDatabases();
 /** Starts an import of these codes, from row 2 on, and takes it. */
 async function taken(ledger: Ledger, codes: readonly string[]): Promise<ImportLease> {
   const id = randomUUID();
-  const ref = await refOf(ledger, 'acme', 101);
-  const number = await beginImport(ledger, { id, ref, file: 'f.csv', mapping: {}, requestedBy: null, canary: null });
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
+  const number = await beginImport(ledger, {
+    id,
+    pigeonholeNumber,
+    file: 'f.csv',
+    mapping: {},
+    requestedBy: null,
+    canary: null,
+  });
   const rows = codes.map((attendeeCode, index) => ({ row: index + 2, profile: { attendeeCode } }));
   await stageRows(ledger, number, rows);
   await startImport(ledger, number, rows.length);
@@ -33,22 +40,22 @@ async function taken(ledger: Ledger, codes: readonly string[]): Promise<ImportLe
 }
 
 /** Requests the erasure of the person with this code, without carrying it out. @returns its number */
-async function forgetting({ db, hash }: Ledger, ref: number, code: string): Promise<number> {
+async function forgetting({ db, hash }: Ledger, pigeonholeNumber: number, code: string): Promise<number> {
   const [erasure] = await db.query<{ number: number }>(
     `insert into erasures (id, asked_hash, names) values ($1, 'x', '{}') returning number`,
     [randomUUID()],
   );
   const { number } = erasure!;
-  await db.query('insert into forgotten_codes (ref, code_hash, erasure) values ($1, $2, $3)', [
-    ref,
+  await db.query('insert into forgotten_codes (pigeonhole_number, code_hash, erasure) values ($1, $2, $3)', [
+    pigeonholeNumber,
     hash.attendeeCode(code),
     number,
   ]);
   return number;
 }
 
-function namesOf(ref: number): ErasureNames {
-  return { asked: null, places: [{ ref, codes: [] }] } as unknown as ErasureNames;
+function namesOf(pigeonholeNumber: number): ErasureNames {
+  return { asked: null, places: [{ pigeonholeNumber, codes: [] }] } as unknown as ErasureNames;
 }
 
 /** Returns the profiles of all rows of all imports, as one text. */
@@ -71,8 +78,11 @@ describe.each(kinds)('the review of waiting rows on %s', (kind) => {
     const reviewer = heldDatabase(db, (sql) => sql.startsWith('select round from imports'));
     const reviewing = reviewWaiting(await openLedger(reviewer.db, testKey), second);
     await until('the review is about to lock the import', () => reviewer.isHeld());
-    const erasure = await forgetting(ledger, first.ref, 'A1');
-    expect(await eraseRegistrants(ledger, erasure, namesOf(first.ref))).toMatchObject({ rows: 2, beingSent: 0 });
+    const erasure = await forgetting(ledger, first.pigeonholeNumber, 'A1');
+    expect(await eraseRegistrants(ledger, erasure, namesOf(first.pigeonholeNumber))).toMatchObject({
+      rows: 2,
+      beingSent: 0,
+    });
     reviewer.letGo();
     expect(await reviewing).toEqual({ claimed: 1, waiting: 0 });
     expect(await db.query('select profile from registrants where import = $1', [second.number])).toEqual([
@@ -90,12 +100,12 @@ describe.each(kinds)('the review of waiting rows on %s', (kind) => {
       const first = await taken(ledger, ['A1', 'A2']);
       const second = await taken(ledger, ['A1', 'A2']);
       await endCancelledImport(ledger, first);
-      const erasure = await forgetting(ledger, first.ref, 'A1');
+      const erasure = await forgetting(ledger, first.pigeonholeNumber, 'A1');
       const reviewer = heldDatabase(db, (sql) => sql.startsWith('with judged'));
       const reviewing = reviewWaiting(await openLedger(reviewer.db, testKey), second);
       await until('the review is about to claim the rows', () => reviewer.isHeld());
       const eraser = heldDatabase(db, (sql) => sql.startsWith('update imports set file'));
-      const erasing = eraseRegistrants(await openLedger(eraser.db, testKey), erasure, namesOf(first.ref));
+      const erasing = eraseRegistrants(await openLedger(eraser.db, testKey), erasure, namesOf(first.pigeonholeNumber));
       await until('the erasure has changed the row of the first import', () => eraser.isHeld());
       reviewer.letGo();
       await untilOverOrWaiting(db, 'the review waits for the row', reviewing);
@@ -114,8 +124,8 @@ describe.each(kinds)('the rows left of an import on %s', (kind) => {
     const lease = await taken(ledger, ['A1', 'A2', 'A3']);
     const rowsLeft = async () => (await importFigures(ledger)).map((each) => each.rowsLeft);
     const erase = async (code: string): Promise<void> => {
-      const erasure = await forgetting(ledger, lease.ref, code);
-      for (let run = 0; run < 2; run += 1) await eraseRegistrants(ledger, erasure, namesOf(lease.ref));
+      const erasure = await forgetting(ledger, lease.pigeonholeNumber, code);
+      for (let run = 0; run < 2; run += 1) await eraseRegistrants(ledger, erasure, namesOf(lease.pigeonholeNumber));
     };
     expect(await rowsLeft()).toEqual([3]);
     await erase('A1');
@@ -132,9 +142,9 @@ describe.each(kinds)('the rows left of an import on %s', (kind) => {
     const db = databases.of(kind);
     await forgetEverything(db);
     const ledger = await openLedger(db, testKey);
-    const { number, ref } = await taken(ledger, ['A1', 'A2', 'A3']);
+    const { number, pigeonholeNumber } = await taken(ledger, ['A1', 'A2', 'A3']);
     await db.query(`update imports set state = 'staging'`);
-    await eraseRegistrants(ledger, await forgetting(ledger, ref, 'A1'), namesOf(ref));
+    await eraseRegistrants(ledger, await forgetting(ledger, pigeonholeNumber, 'A1'), namesOf(pigeonholeNumber));
     await startImport(ledger, number, 3);
     expect((await importFigures(ledger)).map((each) => each.rowsLeft)).toEqual([2]);
   });

@@ -42,7 +42,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       if (page.length === 0) return { claimed: 0, waiting: 0, last: null };
       const rows = page.toSorted((a, b) => Buffer.compare(a.codeHash, b.codeHash));
       const next = round ?? sending + 1;
-      const claimer = { ref: lease.ref, number: lease.number, round: next };
+      const claimer = { pigeonholeNumber: lease.pigeonholeNumber, number: lease.number, round: next };
       // No import holds these codes any longer, because the one that did was abandoned during staging.
       const free = await claimFreeCodes(tx, claimer, rows);
       const rest = rows.filter(({ row }) => !free.has(row));
@@ -95,7 +95,7 @@ async function end(
 ): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     await closeImport(tx, lease, state);
-    await raiseAsked(tx, [lease.ref]); // the list of registrants is computed again
+    await raiseAsked(tx, [lease.pigeonholeNumber]); // the list of registrants is computed again
     await settleRest(tx);
     await cancelWaitingRows(tx, lease.number);
     await endPausesOf(tx, 'import', lease.id);
@@ -116,9 +116,10 @@ export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promis
   if (any === undefined) return;
   for (let after = ''; ;) {
     const page = await ledger.db.query<{ key: string; payload: string }>(
-      `select key, payload from items where ref = $1 and list = 'attendees' and key > $2 and payload is not null
+      `select key, payload from items where pigeonhole_number = $1 and list = 'attendees' and key > $2
+         and payload is not null
        order by key limit ${pageAttendees}`,
-      [lease.ref, after],
+      [lease.pigeonholeNumber, after],
     );
     if (page.length === 0) return;
     after = page.at(-1)!.key;
@@ -137,8 +138,8 @@ async function markDiffering(ledger: Ledger, lease: ImportLease, attendees: read
   }
   const rows = await ledger.db.query<{ codeHash: Buffer; profile: string }>(
     `select code_hash as "codeHash", profile from registrants
-     where ref = $1 and code_hash = any($2::bytea[]) and import = $3 and outcome = 'existing'`,
-    [lease.ref, [...byHash.keys()].map((hex) => Buffer.from(hex, 'hex')), lease.number],
+     where pigeonhole_number = $1 and code_hash = any($2::bytea[]) and import = $3 and outcome = 'existing'`,
+    [lease.pigeonholeNumber, [...byHash.keys()].map((hex) => Buffer.from(hex, 'hex')), lease.number],
   );
   const conflicts = rows.flatMap(({ codeHash, profile }) => {
     const field = differingField(JSON.parse(profile) as Fields, byHash.get(codeHash.toString('hex'))!);

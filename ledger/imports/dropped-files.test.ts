@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { testKey } from '../ledger-key.test-kit.js';
 import { type Ledger, openLedger } from '../ledger.js';
-import { refOf } from '../pigeonholes.js';
+import { pigeonholeNumberOf } from '../pigeonholes.js';
 import { claimDroppedFile, type DroppedFile, freeDroppedFiles, giveBackDroppedFile } from './dropped-files.js';
 
 const databases = useBothDatabases();
@@ -14,7 +14,10 @@ describe.each(kinds)('a dropped file on %s', (kind) => {
 
   beforeEach(async () => {
     ledger = await openLedger(databases.of(kind), testKey);
-    file = { ref: await refOf(ledger, 'acme', 101), contentHash: Buffer.alloc(32, (number += 1)) };
+    file = {
+      pigeonholeNumber: await pigeonholeNumberOf(ledger, 'acme', 101),
+      contentHash: Buffer.alloc(32, (number += 1)),
+    };
   });
   const claim = (terms = 1) =>
     claimDroppedFile(ledger, file, { importId: randomUUID(), termsHash: Buffer.alloc(32, terms), owner: 'process' });

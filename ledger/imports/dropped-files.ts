@@ -7,7 +7,7 @@ export const requester = 'drop folder';
 
 /** A file of a drop folder, by its content. */
 export interface DroppedFile {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly contentHash: Uint8Array;
 }
 
@@ -35,29 +35,31 @@ const endsItsReaders = `pigeonpost crashed ${maxClaims} times while it was readi
  */
 export async function claimDroppedFile(
   ledger: Ledger,
-  { ref, contentHash }: DroppedFile,
+  { pigeonholeNumber, contentHash }: DroppedFile,
   take: { readonly importId: string; readonly termsHash: Uint8Array; readonly owner: string },
 ): Promise<DroppedState> {
   const claimed = await ledger.db.query<{ import: string; claims: number }>(
-    `insert into dropped_files as d (ref, content_hash, terms_hash, import, state, owner, claimed_until, claims)
+    `insert into dropped_files as d (pigeonhole_number, content_hash, terms_hash, import, state, owner, claimed_until,
+       claims)
      values ($1, $2, $3, $4, 'claimed', $5, now() + interval '${claimMs} milliseconds', 1)
-     on conflict (ref, content_hash) do update set state = 'claimed', terms_hash = excluded.terms_hash, problem = null,
+     on conflict (pigeonhole_number, content_hash) do update
+       set state = 'claimed', terms_hash = excluded.terms_hash, problem = null,
        owner = excluded.owner, claimed_until = excluded.claimed_until,
        claims = case when d.state = 'claimed' then d.claims + 1 else 1 end
        where (d.state = 'claimed' and d.claimed_until <= now())
          or (d.state = 'unusable' and d.terms_hash <> excluded.terms_hash)
      returning import, claims`,
-    [ref, contentHash, take.termsHash, take.importId, take.owner],
+    [pigeonholeNumber, contentHash, take.termsHash, take.importId, take.owner],
   );
   const [claim] = claimed;
   if (claim !== undefined && claim.claims <= maxClaims) return { state: 'claimed', importId: claim.import };
   if (claim !== undefined) {
-    await settleDroppedFile(ledger, { ref, contentHash }, { state: 'unusable', problem: endsItsReaders });
+    await settleDroppedFile(ledger, { pigeonholeNumber, contentHash }, { state: 'unusable', problem: endsItsReaders });
     return { state: 'unusable', importId: claim.import, problem: endsItsReaders };
   }
   const [row] = await ledger.db.query<{ import: string; state: string; problem: string | null }>(
-    'select import, state, problem from dropped_files where ref = $1 and content_hash = $2',
-    [ref, contentHash],
+    'select import, state, problem from dropped_files where pigeonhole_number = $1 and content_hash = $2',
+    [pigeonholeNumber, contentHash],
   );
   switch (row?.state) {
     case 'importing':
@@ -73,41 +75,43 @@ export async function claimDroppedFile(
 /** Records the result for a file that this process has claimed. */
 export async function settleDroppedFile(
   ledger: Ledger,
-  { ref, contentHash }: DroppedFile,
+  { pigeonholeNumber, contentHash }: DroppedFile,
   now: { readonly state: 'importing' | 'reported' } | { readonly state: 'unusable'; readonly problem: string },
 ): Promise<void> {
-  await ledger.db.query('update dropped_files set state = $3, problem = $4 where ref = $1 and content_hash = $2', [
-    ref,
-    contentHash,
-    now.state,
-    'problem' in now ? now.problem : null,
-  ]);
+  await ledger.db.query(
+    'update dropped_files set state = $3, problem = $4 where pigeonhole_number = $1 and content_hash = $2',
+    [pigeonholeNumber, contentHash, now.state, 'problem' in now ? now.problem : null],
+  );
 }
 
 /**
  * Lists an unusable file as an import that has ended without a row, so that people see it where they look for the
  * import. `readImport` adds the problem. If the file is claimed again, the import is discarded. Safe to run twice.
  */
-export async function listUnusableFile(ledger: Ledger, { ref, contentHash }: DroppedFile, name: string): Promise<void> {
+export async function listUnusableFile(
+  ledger: Ledger,
+  { pigeonholeNumber, contentHash }: DroppedFile,
+  name: string,
+): Promise<void> {
   await ledger.db.query(
-    `insert into imports (id, ref, file, mapping, requested_by, state, ended_at, chunk_size)
-     select import, ref, $3, '{"columns":[]}', '${requester}', 'cancelled', now(), ${firstChunkSize}
-     from dropped_files where ref = $1 and content_hash = $2 and state = 'unusable'
+    `insert into imports (id, pigeonhole_number, file, mapping, requested_by, state, ended_at, chunk_size)
+     select import, pigeonhole_number, $3, '{"columns":[]}', '${requester}', 'cancelled', now(), ${firstChunkSize}
+     from dropped_files where pigeonhole_number = $1 and content_hash = $2 and state = 'unusable'
      on conflict (id) do nothing`,
-    [ref, contentHash, name],
+    [pigeonholeNumber, contentHash, name],
   );
 }
 
 /** Releases a claim: the file could not be imported now and is tried again. */
 export async function giveBackDroppedFile(
   ledger: Ledger,
-  { ref, contentHash }: DroppedFile,
+  { pigeonholeNumber, contentHash }: DroppedFile,
   owner: string,
 ): Promise<void> {
   await ledger.db.query(
     `update dropped_files set claimed_until = now(), claims = 0
-     where ref = $1 and content_hash = $2 and state = 'claimed' and owner = $3`,
-    [ref, contentHash, owner],
+     where pigeonhole_number = $1 and content_hash = $2 and state = 'claimed' and owner = $3`,
+    [pigeonholeNumber, contentHash, owner],
   );
 }
 

@@ -54,16 +54,18 @@ export async function eraseRows(
     `with own as (
        select s.*, s.open and ${isInChunk(`not ${isUnsent}`)} as under_way, s.open and not ${isInChunk('true')} as left_out
        from (
-         select r.ref, r.code_hash, r.round, r.row_number, r.profile::text = '{}' as done,
+         select r.pigeonhole_number, r.code_hash, r.round, r.row_number, r.profile::text = '{}' as done,
            $2::boolean and r.outcome is null and ${codeStatus} <> 'created' as open
-         from registrants r join forgotten_codes f on f.ref = r.ref and f.code_hash = r.code_hash
+         from registrants r join forgotten_codes f on f.pigeonhole_number = r.pigeonhole_number
+           and f.code_hash = r.code_hash
            join imports i on i.number = r.import
          where r.import = $1 and f.erasure = $3) s
      ), erased as (
        update registrants r set profile = '{}', names = null, data_hash = '', field = null,
          message = case when o.open then $4::text end,
          outcome = case when o.open then 'rejected' else r.outcome end
-       from own o where r.ref = o.ref and r.code_hash = o.code_hash and not o.under_way and not o.done
+       from own o where r.pigeonhole_number = o.pigeonhole_number and r.code_hash = o.code_hash and not o.under_way
+         and not o.done
        returning o.left_out
      ) select (select count(*)::int from own where not under_way) as erased,
          (select count(*)::int from own where under_way) as under_way, (select count(*)::int from erased) as now,
@@ -79,7 +81,8 @@ export async function eraseRows(
   const [others] = await tx.query<{ rows: number }>(
     `with own as (
        select w.row_number from import_rows w join imports i on i.number = w.import
-         join forgotten_codes f on f.erasure = $2 and f.ref = i.ref and f.code_hash = w.code_hash
+         join forgotten_codes f on f.erasure = $2 and f.pigeonhole_number = i.pigeonhole_number
+           and f.code_hash = w.code_hash
        where w.import = $1
        union select unnest($3::int4[])
      ), erased as (
@@ -104,21 +107,24 @@ export async function eraseRows(
 }
 
 /** Removes the data of rows of finished imports: the values that were sent, and the answers of the service. */
-export async function expireRows(tx: Queryable, ref: number): Promise<void> {
+export async function expireRows(tx: Queryable, pigeonholeNumber: number): Promise<void> {
   // Locks the rows in the order in which an import claims them, so that this statement and the import cannot deadlock.
   await tx.query(
     `select 1 from registrants r join imports i on i.number = r.import
-     where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
-    [ref],
+     where r.pigeonhole_number = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}'
+       order by r.code_hash for update of r`,
+    [pigeonholeNumber],
   );
   await tx.query(
     `update registrants r set profile = '{}', names = null, field = null, message = null from imports i
-     where i.number = r.import and r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}'`,
-    [ref],
+     where i.number = r.import and r.pigeonhole_number = $1 and i.state in ('done', 'cancelled')
+       and r.profile::text <> '{}'`,
+    [pigeonholeNumber],
   );
   await tx.query(
     `update import_rows w set profile = '{}', names = null, field = null, message = null, problems = null from imports i
-     where i.number = w.import and i.ref = $1 and i.state in ('done', 'cancelled') and w.profile::text <> '{}'`,
-    [ref],
+     where i.number = w.import and i.pigeonhole_number = $1 and i.state in ('done', 'cancelled')
+       and w.profile::text <> '{}'`,
+    [pigeonholeNumber],
   );
 }

@@ -22,7 +22,7 @@ export const firstChunkSize = 1000;
 interface NewImport {
   /** UUID, chosen by the caller. */
   readonly id: string;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   /** The file's name without a folder. */
   readonly file: string;
   /** The mapping of columns, as the caller describes it. */
@@ -37,13 +37,13 @@ interface NewImport {
 /** Creates an import, whose rows are then staged. @returns its number */
 export async function beginImport(ledger: Ledger, input: NewImport): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(
-    `insert into imports (id, ref, file, mapping, requested_by, canary, chunk_size, requested_token)
-     select $1, p.ref, $3, $4, $5, $6, least($7::int, w.registrants_at_once), $8
-     from pigeonholes p left join workspaces w on w.name = p.workspace where p.ref = $2
+    `insert into imports (id, pigeonhole_number, file, mapping, requested_by, canary, chunk_size, requested_token)
+     select $1, p.pigeonhole_number, $3, $4, $5, $6, least($7::int, w.registrants_at_once), $8
+     from pigeonholes p left join workspaces w on w.name = p.workspace where p.pigeonhole_number = $2
      returning number`,
     [
       input.id,
-      input.ref,
+      input.pigeonholeNumber,
       input.file,
       JSON.stringify(input.mapping),
       input.requestedBy,
@@ -120,7 +120,7 @@ export async function requestCancellation(ledger: Ledger, id: string, by: string
 export interface ImportLease {
   readonly number: number;
   readonly id: string;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly epoch: number;
@@ -136,8 +136,9 @@ export async function takeImport(ledger: Ledger, id: string, owner: string): Pro
   return await ledger.db.transaction(async (tx) => {
     const [lease] = await tx.query<ImportLease>(
       `update imports i set owner = $2, epoch = epoch + 1 from pigeonholes p
-       where i.id = $1 and i.state = 'running' and p.ref = i.ref
-       returning i.number, i.id, i.ref, i.epoch, p.workspace, p.pigeonhole_id as "pigeonholeId"`,
+       where i.id = $1 and i.state = 'running' and p.pigeonhole_number = i.pigeonhole_number
+       returning i.number, i.id, i.pigeonhole_number as "pigeonholeNumber", i.epoch, p.workspace,
+         p.pigeonhole_id as "pigeonholeId"`,
       [id, owner],
     );
     return lease;
@@ -203,7 +204,7 @@ export async function closeImport(
 export async function retryImports(ledger: Ledger, workspace: string): Promise<void> {
   await ledger.db.query(
     `update imports set retry_at = now() where state = 'running' and retry_at > now()
-       and ref in (select ref from pigeonholes where workspace = $1)`,
+       and pigeonhole_number in (select pigeonhole_number from pigeonholes where workspace = $1)`,
     [workspace],
   );
 }

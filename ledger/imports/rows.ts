@@ -58,7 +58,7 @@ function rowParameters(
 
 /** The import that claims codes, and the round in which it sends them. */
 interface Claimer {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly number: number;
   readonly round: number;
 }
@@ -69,16 +69,16 @@ interface Claimer {
  */
 export async function claimFreeCodes(
   tx: Queryable,
-  { ref, number, round }: Claimer,
+  { pigeonholeNumber, number, round }: Claimer,
   rows: readonly HashedRow[],
 ): Promise<Set<number>> {
   const [claimed] = await tx.query<{ rows: number[] | null }>(
     `with claimed as (
-       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile, names)
+       insert into registrants (pigeonhole_number, code_hash, import, round, row_number, data_hash, profile, names)
        select $1, n.code_hash, $2, $8, n.row_number, n.data_hash, n.profile, n.names from ${givenRows}
-       on conflict (ref, code_hash) do nothing returning row_number
+       on conflict (pigeonhole_number, code_hash) do nothing returning row_number
      ) select array_agg(row_number) as rows from claimed`,
-    [ref, number, ...rowParameters(rows), round],
+    [pigeonholeNumber, number, ...rowParameters(rows), round],
   );
   return new Set(claimed?.rows ?? []);
 }
@@ -93,7 +93,7 @@ export async function claimFreeCodes(
  */
 export async function claimHeldCodes(
   tx: Queryable,
-  { ref, number, round }: Claimer,
+  { pigeonholeNumber, number, round }: Claimer,
   rows: readonly HashedRow[],
 ): Promise<{ claimed: number }> {
   const [result] = await tx.query<{ claimed: number }>(
@@ -102,12 +102,14 @@ export async function claimHeldCodes(
          r.data_hash as held_data, r.outcome as held_outcome, r.field, r.message, r.request_id, r.data_hash = n.data_hash as same,
          ${codeStatus} as code_status
        from ${givenRows}
-         join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import
+         join registrants r on r.pigeonhole_number = $1 and r.code_hash = n.code_hash
+           join imports i on i.number = r.import
      ), moved as (
        update registrants r set import = $2, round = $8, row_number = j.row_number, data_hash = j.data_hash, profile = j.profile, names = j.names,
          outcome = null, field = null, message = null, request_id = null, origin = null, sent = null
        from judged j
-       where ${claimable} and j.holder <> $2 and r.ref = $1 and r.code_hash = j.code_hash and r.import = j.holder
+       where ${claimable} and j.holder <> $2 and r.pigeonhole_number = $1 and r.code_hash = j.code_hash
+         and r.import = j.holder
          and r.round = j.held_round and r.row_number = j.held_row and r.outcome is not distinct from j.held_outcome
          and r.data_hash = j.held_data
        returning r.code_hash
@@ -132,7 +134,7 @@ export async function claimHeldCodes(
        delete from import_rows w using judged j join moved m on m.code_hash = j.code_hash
        where w.import = $2 and w.row_number = j.row_number and w.outcome = 'waiting'
      ) select count(*) as claimed from moved`,
-    [ref, number, ...rowParameters(rows), round],
+    [pigeonholeNumber, number, ...rowParameters(rows), round],
   );
   return { claimed: result!.claimed };
 }
@@ -143,7 +145,7 @@ export async function claimHeldCodes(
  * minute.
  */
 export const whileStaging = `held as materialized (
-    select i.ref from imports i
+    select i.pigeonhole_number from imports i
     where i.number = $1 and i.state = 'staging' and set_config('synchronous_commit', 'off', true) = 'off' for key share
   ), touched as (
     update imports set touched_at = now() where number = $1 and state = 'staging' and touched_at < now() - interval '1 minute'
@@ -151,20 +153,22 @@ export const whileStaging = `held as materialized (
 
 /**
  * Claims unclaimed codes of an import that is being staged, in one statement; codes of forgotten people stay unclaimed.
- * @returns `ref` null if the import is no longer being staged; `numbers` null if all rows were claimed
+ * @returns `pigeonholeNumber` null if the import is no longer being staged; `numbers` null if all rows were claimed
  */
 export async function claimWhileStaging(
   db: Queryable,
   number: number,
   rows: readonly HashedRow[],
-): Promise<{ ref: number | null; claimed: number; numbers: number[] | null }> {
-  const [staged] = await db.query<{ ref: number | null; claimed: number; numbers: number[] | null }>(
+): Promise<{ pigeonholeNumber: number | null; claimed: number; numbers: number[] | null }> {
+  const [staged] = await db.query<{ pigeonholeNumber: number | null; claimed: number; numbers: number[] | null }>(
     `with ${whileStaging}, claimed as (
-       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile, names)
-       select h.ref, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile, n.names from held h cross join ${givenRows}
-       where not exists (select from forgotten_codes f where f.ref = h.ref and f.code_hash = n.code_hash)
-       on conflict (ref, code_hash) do nothing returning row_number
-     ) select (select h.ref from held h) as ref, count(*) as claimed,
+       insert into registrants (pigeonhole_number, code_hash, import, round, row_number, data_hash, profile, names)
+       select h.pigeonhole_number, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile, n.names from held h
+         cross join ${givenRows}
+       where not exists (select from forgotten_codes f where f.pigeonhole_number = h.pigeonhole_number
+         and f.code_hash = n.code_hash)
+       on conflict (pigeonhole_number, code_hash) do nothing returning row_number
+     ) select (select h.pigeonhole_number from held h) as "pigeonholeNumber", count(*) as claimed,
          case when count(*) < $2::int4 then array_agg(row_number) end as numbers from claimed`,
     [number, rows.length, ...rowParameters(rows)],
   );
@@ -186,7 +190,7 @@ export async function storeInvalidRows(
        insert into import_rows (import, row_number, profile, names, outcome, problems)
        select $1, n.row_number, n.profile, n.names::bytea[], 'invalid', n.problems
        from held cross join unnest($2::int4[], $3::json[], $4::text[], $5::json[]) as n (row_number, profile, names, problems)
-     ) select ref from held`,
+     ) select pigeonhole_number from held`,
     [
       number,
       rows.map(({ row }) => row),
@@ -231,7 +235,7 @@ export interface SettledRow {
 
 /** The request whose answer settles rows. */
 interface Answered {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly number: number;
   readonly round: number;
   readonly requestId: string | null;
@@ -240,7 +244,7 @@ interface Answered {
 /** Stores the outcomes that an answer proves. */
 export async function settleRows(
   tx: Queryable,
-  { ref, number, round, requestId }: Answered,
+  { pigeonholeNumber, number, round, requestId }: Answered,
   rows: readonly (SettledRow & { readonly row: number })[],
 ): Promise<void> {
   await tx.query(
@@ -248,9 +252,9 @@ export async function settleRows(
        origin = n.origin, sent = n.sent
      from unnest($5::int4[], $6::text[], $7::text[], $8::text[], $9::int4[], $10::text[])
        as n (row_number, outcome, field, message, origin, sent)
-     where r.ref = $1 and r.import = $2 and r.round = $3 and r.row_number = n.row_number`,
+     where r.pigeonhole_number = $1 and r.import = $2 and r.round = $3 and r.row_number = n.row_number`,
     [
-      ref,
+      pigeonholeNumber,
       number,
       round,
       requestId,
@@ -320,15 +324,19 @@ export async function markUnansweredUnknown(tx: Queryable, number: number): Prom
 /** Marks existing rows whose attendee has another value in a field. Does nothing if a newer attempt has taken over the import. */
 export async function markConflicts(
   db: Queryable,
-  { ref, number, epoch }: { readonly ref: number; readonly number: number; readonly epoch: number },
+  {
+    pigeonholeNumber,
+    number,
+    epoch,
+  }: { readonly pigeonholeNumber: number; readonly number: number; readonly epoch: number },
   conflicts: readonly { readonly codeHash: Buffer; readonly field: string }[],
 ): Promise<void> {
   await db.query(
     `update registrants r set outcome = 'conflict', field = n.field,
        message = 'the attendee who signed in with this code has another value here: change it in the dashboard'
      from unnest($4::bytea[], $5::text[]) as n (code_hash, field)
-     where r.ref = $1 and r.code_hash = n.code_hash and r.import = $2 and r.outcome = 'existing'
+     where r.pigeonhole_number = $1 and r.code_hash = n.code_hash and r.import = $2 and r.outcome = 'existing'
        and exists (select 1 from imports i where i.number = $2 and i.epoch = $3)`,
-    [ref, number, epoch, conflicts.map(({ codeHash }) => codeHash), conflicts.map(({ field }) => field)],
+    [pigeonholeNumber, number, epoch, conflicts.map(({ codeHash }) => codeHash), conflicts.map(({ field }) => field)],
   );
 }

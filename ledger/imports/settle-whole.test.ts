@@ -9,7 +9,7 @@ import { testKey } from '../ledger-key.test-kit.js';
 import { pause } from '../pauses.js';
 import { eraseRegistrants } from '../../people/erase-registrants.js';
 import type { ErasureNames } from '../../people/erasures.js';
-import { refOf } from '../pigeonholes.js';
+import { pigeonholeNumberOf } from '../pigeonholes.js';
 import { requestCancellation } from './imports.js';
 import { beginImport, startImport } from './imports.js';
 import { stageRows } from '../../importing/staging.js';
@@ -31,8 +31,15 @@ async function sending(
   await forgetEverything(db);
   const ledger = await openLedger(db, testKey);
   const id = randomUUID();
-  const ref = await refOf(ledger, 'acme', 101);
-  const number = await beginImport(ledger, { id, ref, file: 'f.csv', mapping: {}, requestedBy: null, canary });
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
+  const number = await beginImport(ledger, {
+    id,
+    pigeonholeNumber,
+    file: 'f.csv',
+    mapping: {},
+    requestedBy: null,
+    canary,
+  });
   const profiles = Array.from({ length: rows }, (_, index) => ({ attendeeCode: `P${index}` }));
   await stageRows(
     ledger,
@@ -136,11 +143,19 @@ describe.each(kinds)('settling a created chunk on %s', (kind) => {
       [randomUUID()],
     );
     await db.query(
-      'insert into forgotten_codes (ref, code_hash, erasure) select ref, code_hash, $1 from registrants where row_number = 14',
+      `insert into forgotten_codes (pigeonhole_number, code_hash, erasure) select pigeonhole_number, code_hash, $1
+         from registrants where row_number = 14`,
       [erasure!.number],
     );
     const eraser = heldDatabase(db, (sql) => sql.startsWith('update imports set file'));
-    const places = [{ ...(await db.query<{ ref: number }>('select ref from imports'))[0]!, codes: [] }];
+    const places = [
+      {
+        ...(
+          await db.query<{ pigeonholeNumber: number }>('select pigeonhole_number as "pigeonholeNumber" from imports')
+        )[0]!,
+        codes: [],
+      },
+    ];
     const names = { asked: null, places } as unknown as ErasureNames;
     const erasing = eraseRegistrants(await openLedger(eraser.db, testKey), erasure!.number, names);
     await until('the erasure holds the lock on the import', () => eraser.isHeld());

@@ -5,7 +5,7 @@ import type { SeenItem } from '../seen-item.js';
 import { isKnownSince, loadJudge, type Visibility } from '../visibility.js';
 import type { PageScope } from './write-changes.js';
 
-type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;
+type PagePlace = Pick<PageScope, 'pigeonholeNumber' | 'list' | 'streamId'>;
 
 /** An item of a page that differs from its stored row, in the form in which it is to be stored. */
 export interface DifferingItem extends HashedForm {
@@ -91,7 +91,7 @@ export async function compareItems(
   if (items.length === 0) return { differingItems: [], outdated: false, undecidedIn: [] };
   const { list } = place;
   const judged = items.filter(({ visibility }) => visibility === 'judge').map((item) => ({ ...item, list }));
-  const [rows, judge] = await Promise.all([storedRows(tx, place, page), loadJudge(tx, place.ref, judged)]);
+  const [rows, judge] = await Promise.all([storedRows(tx, place, page), loadJudge(tx, place.pigeonholeNumber, judged)]);
   const undecidedIn: (number | null)[] = [];
   const differingItems = items.flatMap((item) => {
     const row = rows.get(item.key);
@@ -137,8 +137,8 @@ async function storedRows(
          copies_hash as "copiesHash", rules, payload is null as deleted, expired, session_id as "sessionId", visibility,
          says_anonymous as "saysAnonymous", consent, origin, ${seenLater('seen_at', '$4')} as "seenLater",
          case when rules <> $5 then payload end as "otherPayload"
-       from items where ref = $1 and list = $2 and key = n.key limit 1) i`,
-    [place.ref, place.list, items.map(({ key }) => key), requestedAt, rules],
+       from items where pigeonhole_number = $1 and list = $2 and key = n.key limit 1) i`,
+    [place.pigeonholeNumber, place.list, items.map(({ key }) => key), requestedAt, rules],
   );
   return new Map(rows.map((row) => [row.key, row]));
 }

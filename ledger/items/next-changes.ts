@@ -33,7 +33,7 @@ export type NextChange<Item extends StoredItem = StoredItem> = Item & {
 
 /** Assigns the next revision and sequence to each item. Pure. @param place a pigeonhole whose row is locked */
 export function nextChanges<Item extends StoredItem>(
-  place: Omit<LockedPlace, 'ref'>,
+  place: Omit<LockedPlace, 'pigeonholeNumber'>,
   kind: NextChange['kind'],
   items: readonly Item[],
 ): NextChange<Item>[] {
@@ -49,14 +49,19 @@ export function nextChanges<Item extends StoredItem>(
  * Inserts the changes, and stores which sequence the pigeonhole assigns next.
  * @param changes at least one, by sequence
  */
-export async function insertNextChanges(tx: Queryable, ref: number, changes: readonly NextChange[]): Promise<void> {
+export async function insertNextChanges(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  changes: readonly NextChange[],
+): Promise<void> {
   await Promise.all([
     tx.query(
-      `insert into changes (ref, found_at, list, key, revision, kind, sequence, id, session_id, visibility, previous_sequence)
+      `insert into changes (pigeonhole_number, found_at, list, key, revision, kind, sequence, id, session_id,
+         visibility, previous_sequence)
        select $1, clock_timestamp(), n.* from unnest($2::text[], $3::text[], $4::int4[], $5::text[], $6::int8[],
          $7::uuid[], $8::int8[], $9::text[], $10::int8[]) as n`,
       [
-        ref,
+        pigeonholeNumber,
         changes.map(({ list }) => list),
         changes.map(({ key }) => key),
         changes.map(({ revision }) => revision),
@@ -68,6 +73,6 @@ export async function insertNextChanges(tx: Queryable, ref: number, changes: rea
         changes.map(({ lastSequence }) => lastSequence),
       ],
     ),
-    storeNextSequence(tx, ref, changes.at(-1)!.sequence + 1),
+    storeNextSequence(tx, pigeonholeNumber, changes.at(-1)!.sequence + 1),
   ]);
 }

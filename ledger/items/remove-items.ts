@@ -8,7 +8,7 @@ import type { PageScope } from './write-changes.js';
  * the lock on the pigeonhole's row.
  */
 
-type ListScope = Pick<PageScope, 'ref' | 'list'>;
+type ListScope = Pick<PageScope, 'pigeonholeNumber' | 'list'>;
 
 /**
  * Turns items into tombstones, with the revisions and sequences of their deletions.
@@ -16,20 +16,20 @@ type ListScope = Pick<PageScope, 'ref' | 'list'>;
  */
 export async function storeTombstones(
   tx: Queryable,
-  { ref, list }: ListScope,
+  { pigeonholeNumber, list }: ListScope,
   deletions: readonly NextChange[],
   at: Date,
 ): Promise<void> {
   await tx.query(
-    `insert into items (ref, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
+    `insert into items (pigeonhole_number, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
      select $1, $2, n.key, i.stream_id, i.content_hash, i.rules, least($3, clock_timestamp()), n.revision, n.sequence
      from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
        cross join lateral (select stream_id, content_hash, rules from items
-         where ref = $1 and list = $2 and key = n.key limit 1) i
-     on conflict (ref, list, key) do update set payload = null, expired = false, copies_hash = null,
+         where pigeonhole_number = $1 and list = $2 and key = n.key limit 1) i
+     on conflict (pigeonhole_number, list, key) do update set payload = null, expired = false, copies_hash = null,
        revision = excluded.revision, last_sequence = excluded.last_sequence, seen_at = excluded.seen_at`,
     [
-      ref,
+      pigeonholeNumber,
       list,
       at,
       deletions.map(({ key }) => key),
@@ -40,15 +40,20 @@ export async function storeTombstones(
 }
 
 /** Removes the data of items, and stores their new revisions and sequences. */
-export async function eraseItemData(tx: Queryable, ref: number, removals: readonly NextChange[]): Promise<void> {
+export async function eraseItemData(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  removals: readonly NextChange[],
+): Promise<void> {
   await tx.query(
     `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null, origin = null, names = null,
        revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
-       cross join lateral (select ctid as place from items where ref = $1 and list = n.list and key = n.key limit 1) k
+       cross join lateral (select ctid as place from items where pigeonhole_number = $1 and list = n.list
+         and key = n.key limit 1) k
      where i.ctid = k.place`,
     [
-      ref,
+      pigeonholeNumber,
       removals.map(({ list }) => list),
       removals.map(({ key }) => key),
       removals.map(({ revision }) => revision),
@@ -65,16 +70,21 @@ type WithoutCopies = Pick<NextChange, 'list' | 'key' | 'revision' | 'sequence'> 
 };
 
 /** Stores items without texts that were copied from an erased item. */
-export async function storeWithoutCopies(tx: Queryable, ref: number, changed: readonly WithoutCopies[]): Promise<void> {
+export async function storeWithoutCopies(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  changed: readonly WithoutCopies[],
+): Promise<void> {
   await tx.query(
     `update items i set payload = n.payload, copies_hash = n.copies_hash, revision = n.revision,
        last_sequence = n.sequence
      from unnest($2::text[], $3::text[], $4::json[], $5::bytea[], $6::int4[], $7::int8[])
        as n (list, key, payload, copies_hash, revision, sequence)
-       cross join lateral (select ctid as place from items where ref = $1 and list = n.list and key = n.key limit 1) k
+       cross join lateral (select ctid as place from items where pigeonhole_number = $1 and list = n.list
+         and key = n.key limit 1) k
      where i.ctid = k.place`,
     [
-      ref,
+      pigeonholeNumber,
       changed.map(({ list }) => list),
       changed.map(({ key }) => key),
       changed.map(({ stored }) => stored),
@@ -88,14 +98,15 @@ export async function storeWithoutCopies(tx: Queryable, ref: number, changed: re
 /** Stores the keys of erased items that the ledger never held, with the subject hashes of their authors. */
 export async function storeErased(
   tx: Queryable,
-  { ref, list, streamId }: Pick<PageScope, 'ref' | 'list' | 'streamId'>,
+  { pigeonholeNumber, list, streamId }: Pick<PageScope, 'pigeonholeNumber' | 'list' | 'streamId'>,
   erased: readonly { readonly key: string; readonly subject: Buffer }[],
 ): Promise<void> {
   await tx.query(
-    `insert into items (ref, list, key, stream_id, subject, revision, content_hash, rules, seen_at, last_sequence, erased)
+    `insert into items (pigeonhole_number, list, key, stream_id, subject, revision, content_hash, rules, seen_at,
+       last_sequence, erased)
      select $1, $2, n.key, $3, n.subject, 0, '', '', clock_timestamp(), 0, true
-     from unnest($4::text[], $5::bytea[]) as n (key, subject) on conflict (ref, list, key) do nothing`,
-    [ref, list, streamId, erased.map(({ key }) => key), erased.map(({ subject }) => subject)],
+     from unnest($4::text[], $5::bytea[]) as n (key, subject) on conflict (pigeonhole_number, list, key) do nothing`,
+    [pigeonholeNumber, list, streamId, erased.map(({ key }) => key), erased.map(({ subject }) => subject)],
   );
 }
 
@@ -111,26 +122,31 @@ export async function unlinkTombstones(tx: Queryable, erasure: number): Promise<
 /** Deletes the subject hashes of these tombstones, if the erasure of their person has ended. */
 export async function unlinkTombstonesOf(
   tx: Queryable,
-  { ref, list }: ListScope,
+  { pigeonholeNumber, list }: ListScope,
   keys: readonly string[],
 ): Promise<void> {
   await tx.query(
     `update items set subject = null
-     where ref = $1 and list = $2 and key = any($3::text[]) and erased and subject in (
+     where pigeonhole_number = $1 and list = $2 and key = any($3::text[]) and erased and subject in (
        select f.subject from forgotten f join erasures e on e.number = f.erasure and e.ended_at is not null)`,
-    [ref, list, keys],
+    [pigeonholeNumber, list, keys],
   );
 }
 
 /** Deletes the payloads of items whose retention has ended, and the hashes by which a code or an address finds them. */
-export async function expireItems(tx: Queryable, { ref, list }: ListScope, keys: readonly string[]): Promise<void> {
+export async function expireItems(
+  tx: Queryable,
+  { pigeonholeNumber, list }: ListScope,
+  keys: readonly string[],
+): Promise<void> {
   await tx.query(
     `update items set payload = $4::json, expired = true
-     where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and not expired`,
-    [ref, list, keys, expiredPayload],
+     where pigeonhole_number = $1 and list = $2 and key = any($3::text[]) and payload is not null and not expired`,
+    [pigeonholeNumber, list, keys, expiredPayload],
   );
   await tx.query(
-    'update items set names = null where ref = $1 and list = $2 and key = any($3::text[]) and names is not null',
-    [ref, list, keys],
+    `update items set names = null where pigeonhole_number = $1 and list = $2 and key = any($3::text[])
+       and names is not null`,
+    [pigeonholeNumber, list, keys],
   );
 }

@@ -9,7 +9,7 @@ import { keepSnapshots, rewriteSnapshots } from './snapshots.js';
 
 /** The list of a pigeonhole that a transaction writes. The transaction holds the lock on the pigeonhole's row. */
 export interface PageScope {
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
@@ -90,7 +90,7 @@ export async function writeChanges(
       items.filter((each) => !isNew(each)),
       { seenAt, conflicts: replacing },
     ),
-    changes.length > 0 && storeNextSequence(tx, scope.ref, scope.nextSequence),
+    changes.length > 0 && storeNextSequence(tx, scope.pigeonholeNumber, scope.nextSequence),
   ]);
   await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
   await rewriteSnapshots(tx, scope, keysOf(underOtherRules), (fields) => withoutFields(fields, dropped));
@@ -129,11 +129,12 @@ async function insertChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   await tx.query(
-    `insert into changes (ref, list, found_at, request_id, read_as, sequence, id, key, revision, kind, session_id, visibility, previous_sequence)
+    `insert into changes (pigeonhole_number, list, found_at, request_id, read_as, sequence, id, key, revision, kind,
+       session_id, visibility, previous_sequence)
      select $1, $2, clock_timestamp(), $11, $12, n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[], $7::text[],
        $8::int8[], $9::text[], $10::int8[]) as n`,
     [
-      scope.ref,
+      scope.pigeonholeNumber,
       scope.list,
       changes.map(({ sequence }) => sequence),
       changes.map(({ differing: { item, hash }, revision, kind }) =>
@@ -156,7 +157,7 @@ async function insertChanges(
  * rows. New items are inserted without it, because PostgreSQL first searches for a conflict of each row (measured: a
  * fifth of the time of the statement).
  */
-const replacing = `on conflict (ref, list, key) do update set stream_id = excluded.stream_id,
+const replacing = `on conflict (pigeonhole_number, list, key) do update set stream_id = excluded.stream_id,
   seen_at = coalesce($4, items.seen_at), session_id = excluded.session_id, revision = excluded.revision,
   content_hash = excluded.content_hash, copies_hash = excluded.copies_hash, payload = excluded.payload,
   rules = excluded.rules, visibility = excluded.visibility, attendee_id = excluded.attendee_id,
@@ -175,7 +176,8 @@ async function storeItems(
   if (items.length === 0) return;
   const stored = items.map(({ differing }) => storedForm(ledger, scope, differing));
   await tx.query(
-    `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash, copies_hash, payload,
+    `insert into items (pigeonhole_number, list, stream_id, seen_at, key, session_id, revision, content_hash,
+       copies_hash, payload,
        rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin, names)
      select $1, $2, $3, coalesce($4, clock_timestamp()), n.key, n.session_id, n.revision, n.content_hash, n.copies_hash, n.payload,
        n.rules, n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent, n.last_sequence, n.origin, n.names::bytea[]
@@ -184,7 +186,7 @@ async function storeItems(
        $16::text[], $17::int8[], $18::bytea[], $19::text[]) as n (key, session_id, revision, content_hash, copies_hash, payload,
        rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin, names) ${conflicts}`,
     [
-      scope.ref,
+      scope.pigeonholeNumber,
       scope.list,
       scope.streamId,
       seenAt,

@@ -83,33 +83,33 @@ create table readers (
 -- One row per pigeonhole that was ever selected; id 0 is for the lists of the workspace itself. Sequences are assigned from
 -- next_sequence under this row's lock, which lasts until commit, so transactions commit in the order of their sequences.
 create table pigeonholes (
-  ref             integer generated always as identity primary key,
-  workspace       text not null,
-  pigeonhole_id   bigint not null,
-  status          text, -- as the service last reported it
-  days            text, -- the event's days and their time zone, as the service last reported them
-  next_sequence   bigint not null default 1,
-  created_at      timestamptz not null default now(),
-  gone_at         timestamptz, -- when the service no longer knew it; its items stay
-  ended_at        timestamptz, -- when it was first seen as ended; null: it has not ended
-  read_by_id_at   timestamptz, -- when it was last requested by its id
+  pigeonhole_number integer generated always as identity primary key, -- the ledger's own, which the service does not know
+  workspace         text not null,
+  pigeonhole_id     bigint not null,
+  status            text, -- as the service last reported it
+  days              text, -- the event's days and their time zone, as the service last reported them
+  next_sequence     bigint not null default 1,
+  created_at        timestamptz not null default now(),
+  gone_at           timestamptz, -- when the service no longer knew it; its items stay
+  ended_at          timestamptz, -- when it was first seen as ended; null: it has not ended
+  read_by_id_at     timestamptz, -- when it was last requested by its id
   -- a rehearsal, which reads the pigeonhole as if it were live (decision 0014)
-  rehearsal_since timestamptz,
-  rehearsal_until timestamptz,
-  rehearsal_by    text,
-  reader          integer references readers, -- null: no sync selects it
-  asked           bigint not null default 0, -- increases with each change from outside that its reader has to notice
+  rehearsal_since   timestamptz,
+  rehearsal_until   timestamptz,
+  rehearsal_by      text,
+  reader            integer references readers, -- null: no sync selects it
+  asked             bigint not null default 0, -- increases with each change from outside that its reader has to notice
   unique (workspace, pigeonhole_id)
 );
 create index pigeonholes_reader on pigeonholes (reader) where reader is not null;
 
 -- The pigeonholes that each sync reads. Discovery adds rows and removes none.
 create table selections (
-  sync        text not null,
-  ref         integer not null references pigeonholes,
-  selected_at timestamptz not null default now(),
-  archived_at timestamptz, -- when the configuration no longer selected it
-  primary key (sync, ref)
+  sync              text not null,
+  pigeonhole_number integer not null references pigeonholes,
+  selected_at       timestamptz not null default now(),
+  archived_at       timestamptz, -- when the configuration no longer selected it
+  primary key (sync, pigeonhole_number)
 );
 
 -- Pauses by an operator (person) or by a problem (cause). Each is lifted separately. A pause because of a rejected
@@ -134,7 +134,7 @@ create table pauses (
 -- room for the new version of a row on its page, so such an update writes no index entry.
 create table streams (
   id                bigint generated always as identity primary key,
-  ref               integer not null references pigeonholes,
+  pigeonhole_number integer not null references pigeonholes,
   list              text not null,
   session_id        bigint not null default 0,
   wanted            boolean not null default true,
@@ -183,7 +183,7 @@ create table streams (
   -- since when the answers look like those of another pigeonhole, and the keys that the first of them showed; null: they do not
   doubt_since       timestamptz,
   doubt_keys        text[],
-  unique (ref, list, session_id)
+  unique (pigeonhole_number, list, session_id)
 ) with (fillfactor = 50);
 
 -- A walk in progress. A stream may have a poll and a sweep at the same time, each with its own position.
@@ -230,70 +230,70 @@ create table pages (
 );
 
 create table items (
-  ref            integer not null,
-  list           text not null,
-  key            text not null,
-  session_id     bigint,
-  stream_id      bigint not null,
-  revision       integer not null,
-  content_hash   bytea not null, -- HMAC; a different hash means that the item changed
-  copies_hash    bytea,          -- HMAC of texts copied from other items; a difference is no change of this item
-  payload        json,           -- canonical JSON; null: deleted
-  rules          text not null,  -- the reading rules; a difference that only the rules cause is no change
+  pigeonhole_number integer not null,
+  list              text not null,
+  key               text not null,
+  session_id        bigint,
+  stream_id         bigint not null,
+  revision          integer not null,
+  content_hash      bytea not null, -- HMAC; a different hash means that the item changed
+  copies_hash       bytea,          -- HMAC of texts copied from other items; a difference is no change of this item
+  payload           json,           -- canonical JSON; null: deleted
+  rules             text not null,  -- the reading rules; a difference that only the rules cause is no change
   -- whether sinks may see who created the item; `unknown` counts as anonymous; null: the list shows nobody
-  visibility     text check (visibility in ('named', 'anonymous', 'unknown')),
-  attendee_id    bigint,         -- the attendee who created the item; null if anonymous
-  subject        bytea,          -- HMAC of the attendee; under another key if anonymous, so that no join finds the person's other rows
-  says_anonymous boolean,        -- sessions: anonymousResponses; lists with an anonymity flag: the flag
-  consent        text check (consent in ('obtained', 'refused', 'not-asked', 'not-known')), -- only for attendees
-  seen_at        timestamptz not null, -- time of the request that last changed this row
-  last_sequence  bigint not null,
-  erased         boolean not null default false, -- its person was forgotten; its data is never stored again
-  expired        boolean not null default false, -- its retention has ended: the payload was removed, but the item still exists
+  visibility        text check (visibility in ('named', 'anonymous', 'unknown')),
+  attendee_id       bigint,         -- the attendee who created the item; null if anonymous
+  subject           bytea,          -- HMAC of the attendee; under another key if anonymous, so that no join finds the person's other rows
+  says_anonymous    boolean,        -- sessions: anonymousResponses; lists with an anonymity flag: the flag
+  consent           text check (consent in ('obtained', 'refused', 'not-asked', 'not-known')), -- only for attendees
+  seen_at           timestamptz not null, -- time of the request that last changed this row
+  last_sequence     bigint not null,
+  erased            boolean not null default false, -- its person was forgotten; its data is never stored again
+  expired           boolean not null default false, -- its retention has ended: the payload was removed, but the item still exists
   -- keyed hash of the creation instant and the author of a question, in the lists `questions` and `qna-questions`. A flag
   -- that shows the author counts only for the question with the same origin.
-  origin         bytea,
+  origin            bytea,
   -- HMACs of the attendee code and the e-mail addresses in the record of an attendee, also in earlier revisions
   -- (decision 0099). Null in other lists.
-  names          bytea[],
-  primary key (ref, list, key)
+  names             bytea[],
+  primary key (pigeonhole_number, list, key)
 );
 -- Finds the items whose visibility may change together with their session. An attendee's record belongs to no session.
-create index items_by_session on items (ref, session_id, list, key) where visibility is not null and session_id is not null;
+create index items_by_session on items (pigeonhole_number, session_id, list, key) where visibility is not null and session_id is not null;
 -- Finds the items of an attendee whose identity is visible: to count them, and to send them again when consent changes.
-create index items_of_attendee on items (ref, attendee_id) where visibility = 'named' and list <> 'attendees';
+create index items_of_attendee on items (pigeonhole_number, attendee_id) where visibility = 'named' and list <> 'attendees';
 -- Finds what belongs to a person who has to be forgotten, in all pigeonholes.
 create index items_of_subject on items (subject) where subject is not null and not erased;
-create index items_erased on items (ref, list, key) where erased;
+create index items_erased on items (pigeonhole_number, list, key) where erased;
 -- Finds the records of a person who is named by a code or an e-mail address, in all pigeonholes. The pending list of the
 -- index is short (256 kB), because the insert that fills it has to empty it: with 4 MB, that took 300 ms instead of 60.
 create index items_named on items using gin (names) with (gin_pending_list_limit = 256) where names is not null;
 
 -- The number of items with a payload of each pigeonhole, by list (decision 0095). Rows of 0 stay.
 create table item_counts (
-  ref   integer not null,
-  list  text not null,
-  items bigint not null,
-  primary key (ref, list)
+  pigeonhole_number integer not null,
+  list              text not null,
+  items             bigint not null,
+  primary key (pigeonhole_number, list)
 );
 
 create function count_items() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    insert into item_counts as c (ref, list, items)
-      select n.ref, n.list, count(*) from new_rows n where n.payload is not null group by 1, 2 order by 1, 2
-      on conflict (ref, list) do update set items = c.items + excluded.items;
+    insert into item_counts as c (pigeonhole_number, list, items)
+      select n.pigeonhole_number, n.list, count(*) from new_rows n where n.payload is not null group by 1, 2 order by 1, 2
+      on conflict (pigeonhole_number, list) do update set items = c.items + excluded.items;
   elsif tg_op = 'UPDATE' then
-    insert into item_counts as c (ref, list, items)
-      select d.ref, d.list, sum(d.n) from (
-        select n.ref, n.list, 1 as n from new_rows n where n.payload is not null
-        union all select o.ref, o.list, -1 from old_rows o where o.payload is not null) d
+    insert into item_counts as c (pigeonhole_number, list, items)
+      select d.pigeonhole_number, d.list, sum(d.n) from (
+        select n.pigeonhole_number, n.list, 1 as n from new_rows n where n.payload is not null
+        union all select o.pigeonhole_number, o.list, -1 from old_rows o where o.payload is not null) d
       group by 1, 2 having sum(d.n) <> 0 order by 1, 2
-      on conflict (ref, list) do update set items = c.items + excluded.items;
+      on conflict (pigeonhole_number, list) do update set items = c.items + excluded.items;
   else
-    insert into item_counts as c (ref, list, items)
-      select o.ref, o.list, -count(*) from old_rows o where o.payload is not null group by 1, 2 order by 1, 2
-      on conflict (ref, list) do update set items = c.items + excluded.items;
+    insert into item_counts as c (pigeonhole_number, list, items)
+      select o.pigeonhole_number, o.list, -count(*) from old_rows o where o.payload is not null group by 1, 2 order by 1, 2
+      on conflict (pigeonhole_number, list) do update set items = c.items + excluded.items;
   end if;
   return null;
 end $$;
@@ -306,7 +306,7 @@ create trigger items_are_counted_out after delete on items
   referencing old table as old_rows for each statement execute function count_items();
 
 create table changes (
-  ref               integer not null,
+  pigeonhole_number integer not null,
   sequence          bigint not null,
   id                uuid not null,
   list              text not null,
@@ -320,97 +320,97 @@ create table changes (
   snapshot          json,   -- the payload after this change; null while `items` still has it, and for deletions
   request_id        text,   -- id of the service's response that showed the change; null: no response, or one without an id
   read_as           text,   -- the read and the page that found it, in words
-  primary key (ref, sequence)
+  primary key (pigeonhole_number, sequence)
 );
 -- Finds the content whose retention ends next.
-create index changes_expiring on changes (ref, sequence) where snapshot is not null;
-create index changes_with_snapshot on changes (ref, list, key) where snapshot is not null;
+create index changes_expiring on changes (pigeonhole_number, sequence) where snapshot is not null;
+create index changes_with_snapshot on changes (pigeonhole_number, list, key) where snapshot is not null;
 
 -- Sessions whose items must get a new visibility after a change of the session, if they were too many for its transaction.
 create table visibility_reviews (
-  ref        integer not null,
-  session_id bigint not null,
-  after_list text not null,
-  after_key  text not null,
-  needs      timestamptz, -- the lists that decide about anonymity must have been read by requests after this instant; null: the review is due
-  primary key (ref, session_id)
+  pigeonhole_number integer not null,
+  session_id        bigint not null,
+  after_list        text not null,
+  after_key         text not null,
+  needs             timestamptz, -- the lists that decide about anonymity must have been read by requests after this instant; null: the review is due
+  primary key (pigeonhole_number, session_id)
 );
 
 -- Items that a sweep did not find. They may have been deleted (decision 0020).
 create table missing (
-  ref          integer not null,
-  list         text not null,
-  key          text not null,
-  stream_id    bigint not null references streams,
-  since        timestamptz not null,       -- time of the first request of the first sweep that did not find the item
-  walks        integer not null default 0, -- number of sweeps of an ascending list that showed its neighbours on one page without it
-  looked_at    timestamptz,                -- when it was last requested with a filter
-  lacked_at    timestamptz,                -- when it was proved missing in this stream; it may have moved to another session
-  state        text not null default 'open' check (state in ('open', 'held', 'kept')), -- kept: an operator rejected the deletion
-  hold         bigint,
-  confirm_at   timestamptz,                -- from when a second response may confirm the deletion; null: not proved missing yet
-  evident_at   timestamptz not null default now(), -- when the evidence was complete; `since` can be minutes earlier
-  steady_walks integer not null default 0, -- number of walks that lacked it and overlooked no other item, which prove its deletion in a list without order
-  primary key (ref, list, key)
+  pigeonhole_number integer not null,
+  list              text not null,
+  key               text not null,
+  stream_id         bigint not null references streams,
+  since             timestamptz not null,       -- time of the first request of the first sweep that did not find the item
+  walks             integer not null default 0, -- number of sweeps of an ascending list that showed its neighbours on one page without it
+  looked_up_at      timestamptz,                -- when it was last requested with a filter
+  lacked_at         timestamptz,                -- when it was proved missing in this stream; it may have moved to another session
+  state             text not null default 'open' check (state in ('open', 'held', 'kept')), -- kept: an operator rejected the deletion
+  hold              bigint,
+  confirm_at        timestamptz,                -- from when a second response may confirm the deletion; null: not proved missing yet
+  evident_at        timestamptz not null default now(), -- when the evidence was complete; `since` can be minutes earlier
+  steady_walks      integer not null default 0, -- number of walks that lacked it and overlooked no other item, which prove its deletion in a list without order
+  primary key (pigeonhole_number, list, key)
 );
 create index missing_of_stream on missing (stream_id);
 
 -- Deletions that wait for an operator, because they are many at the same time: more than a number and a share of a list.
 create table holds (
-  id         bigint generated always as identity primary key,
-  ref        integer not null references pigeonholes,
-  list       text not null,
-  found_at   timestamptz not null default now(),
-  items      integer not null, -- number of missing items
-  of_items   integer not null, -- number of items that the list had
-  decision   text check (decision in ('confirmed', 'rejected')),
-  decided_at timestamptz
+  id                bigint generated always as identity primary key,
+  pigeonhole_number integer not null references pigeonholes,
+  list              text not null,
+  found_at          timestamptz not null default now(),
+  items             integer not null, -- number of missing items
+  of_items          integer not null, -- number of items that the list had
+  decision          text check (decision in ('confirmed', 'rejected')),
+  decided_at        timestamptz
 );
 
 -- Number of deletions of a list in the current hour, because many small deletions count like one large one.
 create table recent_deletions (
-  ref   integer not null references pigeonholes,
-  list  text not null,
-  since timestamptz not null,
-  items integer not null,
-  primary key (ref, list)
+  pigeonhole_number integer not null references pigeonholes,
+  list              text not null,
+  since             timestamptz not null,
+  items             integer not null,
+  primary key (pigeonhole_number, list)
 );
 
 -- The passes that remove payloads of a list after its retention; `changes`: earlier revisions of all lists.
 create table retention_passes (
-  ref       integer not null references pigeonholes,
-  list      text not null,
-  after_key text,        -- position of the pass in progress; null: none
-  passed_at timestamptz, -- when the last pass finished
-  position  bigint,      -- `changes`: the histories of items are condensed up to this sequence
-  primary key (ref, list)
+  pigeonhole_number integer not null references pigeonholes,
+  list              text not null,
+  after_key         text,        -- position of the pass in progress; null: none
+  passed_at         timestamptz, -- when the last pass finished
+  position          bigint,      -- `changes`: the histories of items are condensed up to this sequence
+  primary key (pigeonhole_number, list)
 );
 
 -- ---- the derived lists
 
 -- The list of engagement: the activity of attendees, counted from stored items (decision 0022).
 create table engagement_counts (
-  ref            integer primary key references pigeonholes,
-  position       bigint not null default 0, -- changes up to this sequence are counted
-  rule           integer not null,          -- version of the counting rule at the last complete count
-  pass_due_at    timestamptz,               -- when all attendees are counted again; null: not needed
-  pass_began_at  timestamptz,
-  after_attendee bigint                     -- position of the pass in progress; null: none
+  pigeonhole_number integer primary key references pigeonholes,
+  position          bigint not null default 0, -- changes up to this sequence are counted
+  rule              integer not null,          -- version of the counting rule at the last complete count
+  pass_due_at       timestamptz,               -- when all attendees are counted again; null: not needed
+  pass_began_at     timestamptz,
+  after_attendee    bigint                     -- position of the pass in progress; null: none
 );
 
 -- Poll questions that were ever answered. They still count as offered when an answer is withdrawn.
 create table engagement_prompts (
-  ref        integer not null references pigeonholes,
-  session_id bigint not null,
-  prompt     text not null,
-  primary key (ref, session_id, prompt)
+  pigeonhole_number integer not null references pigeonholes,
+  session_id        bigint not null,
+  prompt            text not null,
+  primary key (pigeonhole_number, session_id, prompt)
 );
 
 -- The list of registrants, derived from imports and from attendees who signed in (decision 0022).
 create table registrant_lists (
-  ref      integer primary key references pigeonholes,
-  position bigint not null default 0, -- changes of attendees up to this sequence are processed
-  rules    text not null              -- the rules by which items are derived; if they change, all items are derived again
+  pigeonhole_number integer primary key references pigeonholes,
+  position          bigint not null default 0, -- changes of attendees up to this sequence are processed
+  rules             text not null              -- the rules by which items are derived; if they change, all items are derived again
 );
 
 -- The position up to which the registrants of an import are processed.
@@ -424,16 +424,16 @@ create table registrant_passes (
 
 -- Attendees whose record has an attendee code or the id of a registrant.
 create table sign_ins (
-  ref           integer not null references pigeonholes,
-  attendee_id   bigint not null,
-  code_hash     bytea,   -- HMAC of the attendee code
-  registrant_id bigint,
-  signed_in_at  text,    -- as the service reports it; null: not signed in yet
-  subject       bytea not null, -- HMAC of the attendee, by which an erasure finds the row
-  primary key (ref, attendee_id)
+  pigeonhole_number integer not null references pigeonholes,
+  attendee_id       bigint not null,
+  code_hash         bytea,   -- HMAC of the attendee code
+  registrant_id     bigint,
+  signed_in_at      text,    -- as the service reports it; null: not signed in yet
+  subject           bytea not null, -- HMAC of the attendee, by which an erasure finds the row
+  primary key (pigeonhole_number, attendee_id)
 );
-create index sign_ins_by_code on sign_ins (ref, code_hash) where code_hash is not null;
-create index sign_ins_by_registrant on sign_ins (ref, registrant_id) where registrant_id is not null;
+create index sign_ins_by_code on sign_ins (pigeonhole_number, code_hash) where code_hash is not null;
+create index sign_ins_by_registrant on sign_ins (pigeonhole_number, registrant_id) where registrant_id is not null;
 
 -- ---- delivering
 
@@ -452,7 +452,7 @@ create table sinks (
 -- A sink's queue for one pigeonhole.
 create table lanes (
   sink_id                integer not null references sinks,
-  ref                    integer not null references pigeonholes,
+  pigeonhole_number      integer not null references pigeonholes,
   owner                  text, -- null: the lane was released, and nothing is in flight
   epoch                  bigint not null default 0,
   lease_expires_at       timestamptz,
@@ -477,53 +477,53 @@ create table lanes (
   -- since when the lane is being filled (from its start, or from a replay, until nothing is left). Meanwhile, the age of its
   -- waiting changes does not mean that the sink is behind.
   filling_at             timestamptz default now(),
-  primary key (sink_id, ref)
+  primary key (sink_id, pigeonhole_number)
 );
 
 -- The state of each change at each sink. A change at or below the watermark that has no row was not for the sink. A change
 -- has one delivery of its own (replay 0), and one more for each replay.
 create table deliveries (
-  sink_id       integer not null,
-  ref           integer not null,
-  sequence      bigint not null,
-  list          text not null,
-  key           text not null,
-  revision      integer not null,
-  state         text not null check (state in ('waiting', 'sending', 'retry', 'delivered', 'withheld', 'superseded', 'dead')),
-  reason        text, -- withheld: the reason; dead: the cause that groups dead letters
-  detail        text, -- the destination's answer, in a sentence without personal data
-  attempts      integer not null default 0,
-  due_at        timestamptz,
-  identity      boolean, -- whether the person's identity was sent; later attempts may only hide it
-  configuration integer not null,
-  updated_at    timestamptz not null default now(),
-  replay        integer not null default 0,
-  redriven      boolean, -- true from the redrive of a dead letter until the delivery is settled, so that it becomes one again when it is refused again; null otherwise
-  primary key (sink_id, ref, sequence, replay)
+  sink_id           integer not null,
+  pigeonhole_number integer not null,
+  sequence          bigint not null,
+  list              text not null,
+  key               text not null,
+  revision          integer not null,
+  state             text not null check (state in ('waiting', 'sending', 'retry', 'delivered', 'withheld', 'superseded', 'dead')),
+  reason            text, -- withheld: the reason; dead: the cause that groups dead letters
+  detail            text, -- the destination's answer, in a sentence without personal data
+  attempts          integer not null default 0,
+  due_at            timestamptz,
+  identity          boolean, -- whether the person's identity was sent; later attempts may only hide it
+  configuration     integer not null,
+  updated_at        timestamptz not null default now(),
+  replay            integer not null default 0,
+  redriven          boolean, -- true from the redrive of a dead letter until the delivery is settled, so that it becomes one again when it is refused again; null otherwise
+  primary key (sink_id, pigeonhole_number, sequence, replay)
 );
 -- Without statistics, or with statistics that do not cover a pigeonhole, the planner considers the primary key as good as an
 -- index of open deliveries, and every look-up reads everything ever delivered. These indexes start with an expression. A
 -- condition with the same expression can use only that index (decision 0038).
-create index deliveries_of_item on deliveries ((sink_id + 0), ref, list, key, sequence, replay)
+create index deliveries_of_item on deliveries ((sink_id + 0), pigeonhole_number, list, key, sequence, replay)
   where state in ('waiting', 'sending', 'retry', 'dead');
-create index deliveries_in_order on deliveries ((sink_id::int8 << 32 | ref), sequence, replay) where state in ('waiting', 'retry');
-create index deliveries_sending on deliveries ((sink_id::int8 << 32 | ref), sequence, replay) where state = 'sending';
+create index deliveries_in_order on deliveries ((sink_id::int8 << 32 | pigeonhole_number), sequence, replay) where state in ('waiting', 'retry');
+create index deliveries_sending on deliveries ((sink_id::int8 << 32 | pigeonhole_number), sequence, replay) where state = 'sending';
 -- For each change of a person's own record, delivery looks up what the sink received before. The index contains neither
 -- other lists nor withheld changes, and no delivery while it is being sent, which no query needs.
-create index deliveries_told_settled on deliveries ((sink_id + 0), ref, list, key, sequence, replay)
+create index deliveries_told_settled on deliveries ((sink_id + 0), pigeonhole_number, list, key, sequence, replay)
   where list in ('attendees', 'engagement', 'registrants') and identity is not null and state <> 'sending';
-create index deliveries_parked on deliveries (sink_id, ref, list, state, reason) where state in ('withheld', 'dead');
+create index deliveries_parked on deliveries (sink_id, pigeonhole_number, list, state, reason) where state in ('withheld', 'dead');
 
 -- The number of deliveries of each lane by list, state and reason (decisions 0061 and 0095). Rows of 0 stay.
 create table delivery_counts (
-  sink_id integer not null,
-  ref     integer not null,
-  list    text not null,
-  state   text not null,
-  reason  text not null, -- the reason for withheld and dead; empty for other states
-  changes bigint not null, -- including delivered ones that retention has dropped
-  dropped bigint not null default 0, -- the number of those
-  primary key (sink_id, ref, list, state, reason)
+  sink_id           integer not null,
+  pigeonhole_number integer not null,
+  list              text not null,
+  state             text not null,
+  reason            text not null, -- the reason for withheld and dead; empty for other states
+  changes           bigint not null, -- including delivered ones that retention has dropped
+  dropped           bigint not null default 0, -- the number of those
+  primary key (sink_id, pigeonhole_number, list, state, reason)
 );
 
 -- A delivery by a replay counts only while it is open, and as a dead letter, because the change itself has its own delivery
@@ -531,27 +531,27 @@ create table delivery_counts (
 create function count_deliveries() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select n.sink_id, n.ref, n.list, n.state, case when n.state in ('withheld', 'dead') then coalesce(n.reason, '') else '' end, count(*)
+    insert into delivery_counts as c (sink_id, pigeonhole_number, list, state, reason, changes)
+      select n.sink_id, n.pigeonhole_number, n.list, n.state, case when n.state in ('withheld', 'dead') then coalesce(n.reason, '') else '' end, count(*)
       from new_rows n where n.replay = 0 or n.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-      on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
+      on conflict (sink_id, pigeonhole_number, list, state, reason) do update set changes = c.changes + excluded.changes;
   elsif tg_op = 'UPDATE' then
-    insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select d.sink_id, d.ref, d.list, d.state, case when d.state in ('withheld', 'dead') then coalesce(d.reason, '') else '' end, sum(d.n)
-      from (select n.sink_id, n.ref, n.list, n.state, n.reason, n.replay, 1 as n from new_rows n
-        union all select o.sink_id, o.ref, o.list, o.state, o.reason, o.replay, -1 from old_rows o) d
+    insert into delivery_counts as c (sink_id, pigeonhole_number, list, state, reason, changes)
+      select d.sink_id, d.pigeonhole_number, d.list, d.state, case when d.state in ('withheld', 'dead') then coalesce(d.reason, '') else '' end, sum(d.n)
+      from (select n.sink_id, n.pigeonhole_number, n.list, n.state, n.reason, n.replay, 1 as n from new_rows n
+        union all select o.sink_id, o.pigeonhole_number, o.list, o.state, o.reason, o.replay, -1 from old_rows o) d
       where d.replay = 0 or d.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 having sum(d.n) <> 0 order by 1, 2, 3, 4, 5
-      on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
+      on conflict (sink_id, pigeonhole_number, list, state, reason) do update set changes = c.changes + excluded.changes;
   else
     -- Retention deletes deliveries. Those that were delivered remain counted.
-    insert into delivery_counts as c (sink_id, ref, list, state, reason, changes, dropped)
-      select o.sink_id, o.ref, o.list, o.state, case when o.state in ('withheld', 'dead') then coalesce(o.reason, '') else '' end,
+    insert into delivery_counts as c (sink_id, pigeonhole_number, list, state, reason, changes, dropped)
+      select o.sink_id, o.pigeonhole_number, o.list, o.state, case when o.state in ('withheld', 'dead') then coalesce(o.reason, '') else '' end,
         case when o.state = 'delivered' then 0 else -count(*) end, case when o.state = 'delivered' then count(*) else 0 end
       from old_rows o where o.replay = 0 or o.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-      on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes,
+      on conflict (sink_id, pigeonhole_number, list, state, reason) do update set changes = c.changes + excluded.changes,
         dropped = c.dropped + excluded.dropped;
   end if;
   return null;
@@ -567,29 +567,29 @@ create trigger deliveries_are_counted_out after delete on deliveries
 -- The batch that a lane is sending (decision 0053): committed before the first call to the sink, deleted with its outcomes. As
 -- deliveries, its changes would be inserted as `sending` and then updated: two versions of each row, and eight index entries.
 create table intents (
-  sink_id       integer not null,
-  ref           integer not null,
+  sink_id           integer not null,
+  pigeonhole_number integer not null,
   -- The watermark of the lane once the batch is settled.
-  reached       bigint not null,
-  configuration integer not null,
-  begun_at      timestamptz not null default clock_timestamp(),
-  sequences     bigint[] not null,
-  replays       integer[] not null,
+  reached           bigint not null,
+  configuration     integer not null,
+  begun_at          timestamptz not null default clock_timestamp(),
+  sequences         bigint[] not null,
+  replays           integer[] not null,
   -- Whether each change is sent with the identity of its person.
-  identities    boolean[] not null,
-  primary key (sink_id, ref),
-  foreign key (sink_id, ref) references lanes
+  identities        boolean[] not null,
+  primary key (sink_id, pigeonhole_number),
+  foreign key (sink_id, pigeonhole_number) references lanes
 );
 
 -- The records or messages that sinks created for items, so that a later change updates the same one.
 create table sink_objects (
-  sink_id    integer not null references sinks,
-  ref        integer not null,
-  list       text not null,
-  key        text not null,
-  object     json not null, -- remote ids and states; never personal data
-  updated_at timestamptz not null default now(),
-  primary key (sink_id, ref, list, key)
+  sink_id           integer not null references sinks,
+  pigeonhole_number integer not null,
+  list              text not null,
+  key               text not null,
+  object            json not null, -- remote ids and states; never personal data
+  updated_at        timestamptz not null default now(),
+  primary key (sink_id, pigeonhole_number, list, key)
 );
 
 -- Requests of operators to send stored items again.
@@ -605,27 +605,27 @@ create table replays (
 
 -- The position of a replay on a lane. It never passes the watermark, so a replay never overtakes a change in flight.
 create table replay_lanes (
-  replay   integer not null references replays,
-  sink_id  integer not null references sinks,
-  ref      integer not null references pigeonholes,
-  until    bigint not null,           -- the newest sequence at the time of the request
-  position bigint not null default 0, -- every change up to this sequence has its delivery or needs none
-  emitted  integer not null default 0, -- number of deliveries created, including withheld ones
-  done_at  timestamptz,               -- when every delivery was created; the deliveries themselves may not be settled yet
-  total    integer not null,          -- number of items to send, counted when the replay is requested
-  sent     integer not null default 0, -- number of items that the destination accepted
-  primary key (replay, sink_id, ref)
+  replay            integer not null references replays,
+  sink_id           integer not null references sinks,
+  pigeonhole_number integer not null references pigeonholes,
+  until             bigint not null,           -- the newest sequence at the time of the request
+  position          bigint not null default 0, -- every change up to this sequence has its delivery or needs none
+  emitted           integer not null default 0, -- number of deliveries created, including withheld ones
+  done_at           timestamptz,               -- when every delivery was created; the deliveries themselves may not be settled yet
+  total             integer not null,          -- number of items to send, counted when the replay is requested
+  sent              integer not null default 0, -- number of items that the destination accepted
+  primary key (replay, sink_id, pigeonhole_number)
 );
-create index replay_lanes_open on replay_lanes (sink_id, ref) where done_at is null;
+create index replay_lanes_open on replay_lanes (sink_id, pigeonhole_number) where done_at is null;
 
 -- The number of changes between the watermark and the position of an observing sink, by what the sink would do with them.
 create table observations (
-  sink_id integer not null,
-  ref     integer not null,
-  outcome text not null check (outcome in ('send', 'send-anonymous', 'withhold', 'supersede')),
-  reason  text not null default '',
-  changes bigint not null,
-  primary key (sink_id, ref, outcome, reason)
+  sink_id           integer not null,
+  pigeonhole_number integer not null,
+  outcome           text not null check (outcome in ('send', 'send-anonymous', 'withhold', 'supersede')),
+  reason            text not null default '',
+  changes           bigint not null,
+  primary key (sink_id, pigeonhole_number, outcome, reason)
 );
 
 -- An operator's approval of an observing sink. The sink sends as long as it has this destination.
@@ -652,61 +652,61 @@ create table kept_credentials (
 
 -- An import of one file (decision 0025).
 create table imports (
-  number          integer generated always as identity primary key,
-  id              uuid not null unique,
-  ref             integer not null references pigeonholes,
-  file            text not null,
-  mapping         json not null,
-  requested_by    text,
-  canary          integer,          -- number of rows to send; null: all
-  state           text not null default 'staging' check (state in ('staging', 'running', 'done', 'cancelled')),
-  created_at      timestamptz not null default now(),
-  touched_at      timestamptz not null default now(), -- when the last batch was staged; without another batch for some time, the import counts as abandoned
-  started_at      timestamptz,
-  ended_at        timestamptz,
-  cancel_asked_at timestamptz,      -- when an operator cancelled it; requests in progress are settled first
-  cancel_asked_by text,
-  rows_claimed    integer not null default 0, -- at its start: number of rows that this import has to send
-  last_row        integer not null default 0, -- highest number of a staged row
-  rows_other      integer not null default 0, -- at its start: number of all other rows, which are in import_rows
+  number            integer generated always as identity primary key,
+  id                uuid not null unique,
+  pigeonhole_number integer not null references pigeonholes,
+  file              text not null,
+  mapping           json not null,
+  requested_by      text,
+  canary            integer,          -- number of rows to send; null: all
+  state             text not null default 'staging' check (state in ('staging', 'running', 'done', 'cancelled')),
+  created_at        timestamptz not null default now(),
+  touched_at        timestamptz not null default now(), -- when the last batch was staged; without another batch for some time, the import counts as abandoned
+  started_at        timestamptz,
+  ended_at          timestamptz,
+  cancel_asked_at   timestamptz,      -- when an operator cancelled it; requests in progress are settled first
+  cancel_asked_by   text,
+  rows_claimed      integer not null default 0, -- at its start: number of rows that this import has to send
+  last_row          integer not null default 0, -- highest number of a staged row
+  rows_other        integer not null default 0, -- at its start: number of all other rows, which are in import_rows
   -- sending
-  owner           text,
-  epoch           bigint not null default 0, -- each attempt increases it; a commit under an older epoch is refused
-  round           integer not null default 0, -- 0: rows claimed while staging; later rounds: rows that other imports gave up
-  position        integer not null default 0, -- all rows of the round up to this one are in chunks
-  begun           integer not null default 0, -- number of rows in chunks
-  request_number  integer not null default 0, -- number of the latest request; each request has its own
-  requests        integer not null default 0, -- number of requests that the service received or may have received
-  chunk_size      integer not null,
-  passed          integer not null default 0, -- number of consecutive successful requests
-  failures        integer not null default 0, -- number of consecutive requests without a conclusive answer
-  failure         text,
-  retry_at        timestamptz,
-  requested_token text, -- the id of the named token that started it; null: another caller or a drop folder
+  owner             text,
+  epoch             bigint not null default 0, -- each attempt increases it; a commit under an older epoch is refused
+  round             integer not null default 0, -- 0: rows claimed while staging; later rounds: rows that other imports gave up
+  position          integer not null default 0, -- all rows of the round up to this one are in chunks
+  begun             integer not null default 0, -- number of rows in chunks
+  request_number    integer not null default 0, -- number of the latest request; each request has its own
+  requests          integer not null default 0, -- number of requests that the service received or may have received
+  chunk_size        integer not null,
+  passed            integer not null default 0, -- number of consecutive successful requests
+  failures          integer not null default 0, -- number of consecutive requests without a conclusive answer
+  failure           text,
+  retry_at          timestamptz,
+  requested_token   text, -- the id of the named token that started it; null: another caller or a drop folder
   -- number of erasures that changed rows of the import. A statement that waited for the lock on the import reads the
   -- registrants as they were before the wait. If the count has changed meanwhile, it must not send them.
-  erasures        integer not null default 0
+  erasures          integer not null default 0
 );
 create index imports_open on imports (number) where state in ('staging', 'running');
-create index imports_of_pigeonhole on imports (ref);
+create index imports_of_pigeonhole on imports (pigeonhole_number);
 
 -- The registrants of a pigeonhole: one row per code. One import claims the row, and only that import may send it.
 create table registrants (
-  ref        integer not null,
-  code_hash  bytea not null,          -- HMAC of the attendee code
-  import     integer not null,
-  round      integer not null default 0,
-  row_number integer not null,        -- row of the file; row 1 is its header
-  data_hash  bytea not null,          -- HMAC of the profile
-  profile    json not null,           -- canonical JSON, as it is sent
-  names      bytea[],                 -- HMACs of its code and its e-mail addresses, as in items
-  outcome    text check (outcome in ('created', 'confirmed', 'existing', 'conflict', 'rejected', 'unknown')), -- null: the outcome of its chunk
-  field      text,                    -- refused: field and message of the answer. Must not be logged: they may quote values
-  message    text,
-  request_id text,
-  origin     integer,                 -- the request of this import that may have created the registrant before a later one refused it
-  sent       text check (sent in ('refused', 'unknown')), -- the outcome of that request
-  primary key (ref, code_hash)
+  pigeonhole_number integer not null,
+  code_hash         bytea not null,          -- HMAC of the attendee code
+  import            integer not null,
+  round             integer not null default 0,
+  row_number        integer not null,        -- row of the file; row 1 is its header
+  data_hash         bytea not null,          -- HMAC of the profile
+  profile           json not null,           -- canonical JSON, as it is sent
+  names             bytea[],                 -- HMACs of its code and its e-mail addresses, as in items
+  outcome           text check (outcome in ('created', 'confirmed', 'existing', 'conflict', 'rejected', 'unknown')), -- null: the outcome of its chunk
+  field             text,                    -- refused: field and message of the answer. Must not be logged: they may quote values
+  message           text,
+  request_id        text,
+  origin            integer,                 -- the request of this import that may have created the registrant before a later one refused it
+  sent              text check (sent in ('refused', 'unknown')), -- the outcome of that request
+  primary key (pigeonhole_number, code_hash)
 );
 create index registrants_named on registrants using gin (names) with (gin_pending_list_limit = 256) where names is not null;
 create index registrants_by_import on registrants (import, row_number);
@@ -837,16 +837,16 @@ create table import_mappings (
 
 -- A file in a drop folder, identified by its content. It has one row and one import, even if several processes find it.
 create table dropped_files (
-  ref           integer not null references pigeonholes,
-  content_hash  bytea not null, -- HMAC of the file's bytes
-  terms_hash    bytea not null, -- HMAC of the settings for reading it; an unusable file is tried again when they change
-  import        uuid not null,  -- id of its import, chosen before the import starts, so that a crash cannot cause a second import
-  state         text not null check (state in ('claimed', 'importing', 'reported', 'unusable')),
-  problem       text,           -- unusable: the reason, as a sentence for the operator
-  owner         text not null,  -- the process that claimed it
-  claimed_until timestamptz not null,
-  claims        integer not null default 0, -- how often it was claimed without a result. A file that crashes every process that reads it is set aside
-  primary key (ref, content_hash)
+  pigeonhole_number integer not null references pigeonholes,
+  content_hash      bytea not null, -- HMAC of the file's bytes
+  terms_hash        bytea not null, -- HMAC of the settings for reading it; an unusable file is tried again when they change
+  import            uuid not null,  -- id of its import, chosen before the import starts, so that a crash cannot cause a second import
+  state             text not null check (state in ('claimed', 'importing', 'reported', 'unusable')),
+  problem           text,           -- unusable: the reason, as a sentence for the operator
+  owner             text not null,  -- the process that claimed it
+  claimed_until     timestamptz not null,
+  claims            integer not null default 0, -- how often it was claimed without a result. A file that crashes every process that reads it is set aside
+  primary key (pigeonhole_number, content_hash)
 );
 
 -- Objects of an event file that "pigeonpost apply" creates in the service. A row is written before its request.
@@ -894,21 +894,21 @@ create table forgotten (
 );
 -- No one is imported with these attendee codes.
 create table forgotten_codes (
-  ref       integer not null references pigeonholes,
-  code_hash bytea not null,
-  erasure   integer not null references erasures,
-  primary key (ref, code_hash)
+  pigeonhole_number integer not null references pigeonholes,
+  code_hash         bytea not null,
+  erasure           integer not null references erasures,
+  primary key (pigeonhole_number, code_hash)
 );
 
 -- Erased items that a sink received. A row remains until the sink has answered the change that removes the item.
 create table erasing (
-  sink_id  integer not null,
-  ref      integer not null,
-  list     text not null,
-  key      text not null,
-  sequence bigint not null,       -- sequence of that change
-  erasure  integer not null references erasures,
-  primary key (sink_id, ref, list, key)
+  sink_id           integer not null,
+  pigeonhole_number integer not null,
+  list              text not null,
+  key               text not null,
+  sequence          bigint not null,       -- sequence of that change
+  erasure           integer not null references erasures,
+  primary key (sink_id, pigeonhole_number, list, key)
 );
 
 -- The outcome of an erasure at each place.
@@ -978,23 +978,23 @@ create trigger audit_is_only_added_to before update or delete on audit
 -- Totals by minute: the number of changes of a pigeonhole (sink 0), and the number of changes that a lane has delivered. A
 -- minute in which a total does not change has no row.
 create table progress (
-  ref     integer not null,
-  sink_id integer not null,
-  minute  timestamptz not null,
-  total   bigint not null,
-  primary key (ref, sink_id, minute)
+  pigeonhole_number integer not null,
+  sink_id           integer not null,
+  minute            timestamptz not null,
+  total             bigint not null,
+  primary key (pigeonhole_number, sink_id, minute)
 );
 
 -- Conditions that cause an alert now, or did so recently (decision 0030). One row each, so that no process sends an alert
 -- twice.
 create table alerts (
-  code     text not null, -- of a problem or an event (operations/problems.ts)
-  subject  text not null, -- name of a sink or a workspace, <workspace>/<id> of a pigeonhole, id of an import
-  holds    boolean not null, -- whether the condition was true at the last check
-  since    timestamptz not null, -- since when it is true, or is not
-  told     boolean not null, -- whether the last alert said that it is true
-  raises   integer not null, -- how often it became true again without a longer pause
-  facts    json not null, -- counts and codes only
+  code      text not null, -- of a problem or an event (operations/problems.ts)
+  subject   text not null, -- name of a sink or a workspace, <workspace>/<id> of a pigeonhole, id of an import
+  holds     boolean not null, -- whether the condition was true at the last check
+  since     timestamptz not null, -- since when it is true, or is not
+  announced boolean not null, -- whether the last alert said that it is true
+  raises    integer not null, -- how often it became true again without a longer pause
+  facts     json not null, -- counts and codes only
   primary key (code, subject)
 );
 
@@ -1026,8 +1026,8 @@ create table alert_receivers (
 
 -- The latest check for alerts. If another check starts before a check has finished, the earlier one writes nothing.
 create table alert_watch (
-  singleton boolean primary key default true check (singleton),
-  since     timestamptz not null default now(), -- no alert is sent for anything that ended before
-  look      bigint not null default 0,
-  looked_at timestamptz not null default '-infinity'
+  singleton    boolean primary key default true check (singleton),
+  since        timestamptz not null default now(), -- no alert is sent for anything that ended before
+  check_number bigint not null default 0,
+  checked_at   timestamptz not null default '-infinity'
 );

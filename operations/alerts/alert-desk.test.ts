@@ -31,7 +31,7 @@ it('forgets raised alerts once the configuration has no alerts, and the messages
   const ledger = await openLedger(databases.of(anyStore), testKey);
   const configuration = await useConfiguration(ledger, {}, true);
   await ledger.db.script(`
-insert into alerts (code, subject, holds, since, told, raises, facts)
+insert into alerts (code, subject, holds, since, announced, raises, facts)
   values ('sink-paused', 'hooks', true, now(), true, 1, '{}');
 insert into alert_receivers (receiver) values ('removed');
 insert into alert_messages (id, receiver, code, subject, kind, since, facts, created_at)

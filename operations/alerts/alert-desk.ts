@@ -298,7 +298,7 @@ async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): P
   const [rows, states] = await Promise.all([readAlerts(ledger), receiverStates(ledger, keys)]);
   return {
     raised: rows
-      .filter(({ told, code }) => told && !isEvent(code))
+      .filter(({ announced, code }) => announced && !isEvent(code))
       .toSorted((a, b) => a.since.getTime() - b.since.getTime())
       .map((row) => {
         const { title, todo, problem } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);

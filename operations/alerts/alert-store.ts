@@ -13,7 +13,7 @@ export interface AlertRow {
   /** Instant at which the present state started. */
   readonly since: Date;
   /** Whether the last message reported that the condition holds. */
-  readonly told: boolean;
+  readonly announced: boolean;
   /** Number of times that the alert was raised without a long quiet time in between. */
   readonly raises: number;
   readonly facts: ProblemFacts;
@@ -40,19 +40,19 @@ export interface AlertCheck {
 /** Starts a check, unless a process has started one within the last `everyMs`; then returns undefined. */
 export async function startCheck(ledger: Ledger, everyMs: number): Promise<AlertCheck | undefined> {
   await ledger.db.query('insert into alert_watch default values on conflict (singleton) do nothing');
-  const [row] = await ledger.db.query<{ look: number; looked_at: Date; since: Date }>(
-    `update alert_watch set look = look + 1, looked_at = now()
-     where looked_at <= now() - $1::float8 * interval '1 millisecond' or ${isInFuture('looked_at')}
-     returning look, looked_at, since`,
+  const [row] = await ledger.db.query<{ check_number: number; checked_at: Date; since: Date }>(
+    `update alert_watch set check_number = check_number + 1, checked_at = now()
+     where checked_at <= now() - $1::float8 * interval '1 millisecond' or ${isInFuture('checked_at')}
+     returning check_number, checked_at, since`,
     [everyMs],
   );
-  return row === undefined ? undefined : { number: row.look, at: row.looked_at, watchingSince: row.since };
+  return row === undefined ? undefined : { number: row.check_number, at: row.checked_at, watchingSince: row.since };
 }
 
 /** Reads the alerts whose code this version knows. Processes of other versions may use the ledger, too. */
 export async function readAlerts(ledger: Ledger): Promise<AlertRow[]> {
   const rows = await ledger.db.query<Omit<AlertRow, 'facts'> & { facts: string }>(
-    'select code, subject, holds, since, told, raises, facts from alerts where code = any($1::text[]) order by code, subject',
+    'select code, subject, holds, since, announced, raises, facts from alerts where code = any($1::text[]) order by code, subject',
     [alertCodes],
   );
   return rows.map((row) => ({ ...row, facts: JSON.parse(row.facts) as ProblemFacts }));
@@ -89,8 +89,8 @@ export interface CheckResult {
 export async function recordCheck(ledger: Ledger, check: AlertCheck, found: CheckResult): Promise<boolean> {
   const { rows, forgotten, messages, paces, receivers } = found;
   return await ledger.db.transaction(async (tx) => {
-    const [watch] = await tx.query<{ look: number }>('select look from alert_watch for update');
-    if (watch?.look !== check.number) return false;
+    const [watch] = await tx.query<{ check_number: number }>('select check_number from alert_watch for update');
+    if (watch?.check_number !== check.number) return false;
     if (forgotten.length > 0) {
       await tx.query('delete from alerts where (code, subject) in (select * from unnest($1::text[], $2::text[]))', [
         forgotten.map(({ code }) => code),
@@ -98,15 +98,15 @@ export async function recordCheck(ledger: Ledger, check: AlertCheck, found: Chec
       ]);
     }
     const limits = [...paces].map(([subject, since]) => {
-      return { code: paceCode, subject, holds: false, since, told: false, raises: 0, facts: {} };
+      return { code: paceCode, subject, holds: false, since, announced: false, raises: 0, facts: {} };
     });
     if (rows.length + limits.length > 0) {
       await tx.query(
-        `insert into alerts (code, subject, holds, since, told, raises, facts)
-         select code, subject, holds, since, told, raises, facts from json_to_recordset(${readableJson('$1::json')}) as n (code text,
-           subject text, holds bool, since timestamptz, told bool, raises int4, facts json)
+        `insert into alerts (code, subject, holds, since, announced, raises, facts)
+         select code, subject, holds, since, announced, raises, facts from json_to_recordset(${readableJson('$1::json')}) as n (code text,
+           subject text, holds bool, since timestamptz, announced bool, raises int4, facts json)
          on conflict (code, subject) do update set holds = excluded.holds, since = excluded.since,
-           told = excluded.told, raises = excluded.raises, facts = excluded.facts`,
+           announced = excluded.announced, raises = excluded.raises, facts = excluded.facts`,
         [JSON.stringify([...rows, ...limits])],
       );
     }

@@ -20,7 +20,7 @@ const row: AlertRow = {
   subject: 'hooks',
   holds: true,
   since: new Date('2026-11-21T09:00:00Z'),
-  told: true,
+  announced: true,
   raises: 1,
   facts: { letters: 10 },
 };
@@ -39,7 +39,7 @@ describe('a sink that is behind after a pause', () => {
     code: 'sink-paused',
     holds,
     since,
-    told: holds,
+    announced: holds,
     facts: { cause: 'credential' },
   });
   const behind = (oldestAt: Date, problem?: string): Condition => ({
@@ -48,7 +48,7 @@ describe('a sink that is behind after a pause', () => {
     found: 'holds',
     facts: { oldestAt: oldestAt.toISOString(), backlog: 7, ...(problem === undefined ? {} : { problem }) },
   });
-  const told = (rows: readonly AlertRow[], condition: Condition): string[] =>
+  const announced = (rows: readonly AlertRow[], condition: Condition): string[] =>
     judgeStates(rows, [condition], { when: wanted, at, calm }).pending.map(
       ({ message }) => `${message.code} ${message.kind}`,
     );
@@ -67,7 +67,7 @@ describe('a sink that is behind after a pause', () => {
     ['it takes too long', [paused(false, minutesAgo(16))], behind(minutesAgo(29)), ['sink-behind raised']],
     ['it was not paused', [], behind(minutesAgo(5)), ['sink-behind raised']],
   ])('is one incident with the pause, or another one: %s', (_, rows, condition, messages) => {
-    expect(told(rows, condition).filter((each) => each.startsWith('sink-behind'))).toEqual(messages);
+    expect(announced(rows, condition).filter((each) => each.startsWith('sink-behind'))).toEqual(messages);
   });
 });
 

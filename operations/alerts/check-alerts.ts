@@ -165,10 +165,10 @@ async function judgeImports(
   rows: readonly AlertRow[],
   { at, watchingSince }: AlertCheck,
 ): Promise<FoundAlerts> {
-  const told = rows.filter(({ code }) => code === 'import-ended');
+  const announced = rows.filter(({ code }) => code === 'import-ended');
   const oldestMs = at.getTime() - tellImportsWithinMs;
   const after = new Date(Math.max(oldestMs, watchingSince.getTime()));
-  const imports = await endedImports(ledger, { after, known: told.map(({ subject }) => Number(subject)) });
+  const imports = await endedImports(ledger, { after, known: announced.map(({ subject }) => Number(subject)) });
   const pending = imports.map(
     ({ number, workspace, pigeonholeId, state, unusable, endedAt, counts }): PendingMessage => {
       const subject = String(number);
@@ -179,7 +179,7 @@ async function judgeImports(
       };
       const ended = { code: 'import-ended', since: endedAt ?? at, facts } as const;
       return {
-        row: { ...ended, subject, holds: false, told: true, raises: 1 },
+        row: { ...ended, subject, holds: false, announced: true, raises: 1 },
         message: { ...ended, subjects: [subject], kind: 'happened' },
         rowIfLater: undefined, // without a row, the next check finds the import again
       };
@@ -188,7 +188,7 @@ async function judgeImports(
   return {
     rows: [],
     // Twice the time for which ended imports are searched, so that a removed record cannot be found again.
-    forgotten: told.filter(({ since }) => since.getTime() < oldestMs - tellImportsWithinMs),
+    forgotten: announced.filter(({ since }) => since.getTime() < oldestMs - tellImportsWithinMs),
     pending,
   };
 }

@@ -14,18 +14,18 @@ import {
 /** An instant, by its milliseconds. */
 const ms = (n: number): Date => new Date(n);
 const calm: RecoveryDelays = { firstMs: 10, longestMs: 60, forgetMs: 100 };
-const told: AlertState = { holds: true, since: ms(0), told: true, raises: 1 };
-const calming: AlertState = { ...told, holds: false };
-const over: AlertState = { ...calming, told: false };
+const announced: AlertState = { holds: true, since: ms(0), announced: true, raises: 1 };
+const calming: AlertState = { ...announced, holds: false };
+const over: AlertState = { ...calming, announced: false };
 
 describe('an alert', () => {
   it.each<[string, AlertState | null, Found, number, AlertState | null, 'raised' | 'recovered' | null]>([
-    ['is raised as soon as it holds', null, 'holds', 5, { ...told, since: ms(5) }, 'raised'],
-    ['is not reported again while it holds', told, 'holds', 5, told, null],
-    ['is not over at the first check that does not find it', told, 'over', 5, { ...calming, since: ms(5) }, null],
+    ['is raised as soon as it holds', null, 'holds', 5, { ...announced, since: ms(5) }, 'raised'],
+    ['is not reported again while it holds', announced, 'holds', 5, announced, null],
+    ['is not over at the first check that does not find it', announced, 'over', 5, { ...calming, since: ms(5) }, null],
     ['is not over before the quiet time has passed', calming, 'over', 9, calming, null],
     ['is over after the quiet time', calming, 'over', 10, over, 'recovered'],
-    ['that returns during the quiet time causes no message', calming, 'holds', 9, { ...told, since: ms(9) }, null],
+    ['that returns during the quiet time causes no message', calming, 'holds', 9, { ...announced, since: ms(9) }, null],
     [
       'needs twice the quiet time if it returned once',
       { ...calming, raises: 2 },
@@ -50,10 +50,10 @@ describe('an alert', () => {
       { ...over, raises: 99 },
       'recovered',
     ],
-    ['is raised again when it returns', over, 'holds', 50, { ...told, since: ms(50), raises: 2 }, 'raised'],
+    ['is raised again when it returns', over, 'holds', 50, { ...announced, since: ms(50), raises: 2 }, 'raised'],
     ['that is over stays stored for a while', over, 'over', 99, over, null],
     ['is deleted after a long quiet time', over, 'over', 100, null, null],
-    ['whose condition is unknown stays raised', told, 'unknown', 500, told, null],
+    ['whose condition is unknown stays raised', announced, 'unknown', 500, announced, null],
     ['whose condition is unknown is not over', calming, 'unknown', 500, calming, null],
     ['whose condition is unknown is not raised', null, 'unknown', 5, null, null],
     ['that was never raised is not stored when its condition does not hold', null, 'over', 5, null, null],
@@ -105,9 +105,9 @@ function paused(...subjects: readonly string[]): PendingMessage[] {
     const facts = { pausedBy: 'cause', cause: 'credential', pausedAt: at(0).toISOString() };
     const known = { code: 'sink-paused', subject, holds: true, since: at(0), facts } as const;
     return {
-      row: { ...known, told: true, raises: 1 },
+      row: { ...known, announced: true, raises: 1 },
       message: { code: 'sink-paused', subjects: [subject], kind: 'raised', since: at(0), facts },
-      rowIfLater: { ...known, told: false, raises: 0 },
+      rowIfLater: { ...known, announced: false, raises: 0 },
     };
   });
 }
@@ -186,7 +186,7 @@ describe('a postponed message', () => {
     const full = new Map([['sink-paused raised', at(180 * second)]]);
     const paced = limitMessages(paused('a'), full, at(0), pace);
     expect(paced).toEqual({
-      rows: [expect.objectContaining({ subject: 'a', told: false })],
+      rows: [expect.objectContaining({ subject: 'a', announced: false })],
       messages: [],
       paces: new Map(),
     });

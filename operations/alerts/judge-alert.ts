@@ -2,7 +2,7 @@ import type { ProblemFacts } from '../problem-traits.js';
 import type { AlertRow, NewAlertMessage } from './alert-store.js';
 
 /** State of one alert, as the ledger stores it. */
-export type AlertState = Pick<AlertRow, 'holds' | 'since' | 'told' | 'raises'>;
+export type AlertState = Pick<AlertRow, 'holds' | 'since' | 'announced' | 'raises'>;
 
 /** Result of a check. `unknown`: because of another problem, the check cannot tell whether the condition holds. */
 export type Found = 'holds' | 'over' | 'unknown';
@@ -52,17 +52,17 @@ export function judgeAlert(
   const before = stored !== null && stored.since > now ? { ...stored, since: now } : stored;
   if (found === 'unknown') return { state: before, tell: null };
   if (found === 'holds') {
-    if (before === null) return { state: { holds: true, since: now, told: true, raises: 1 }, tell: 'raised' };
+    if (before === null) return { state: { holds: true, since: now, announced: true, raises: 1 }, tell: 'raised' };
     const state = { ...before, holds: true, since: before.holds ? before.since : now };
-    if (before.told) return { state, tell: null };
-    return { state: { ...state, told: true, raises: before.raises + 1 }, tell: 'raised' };
+    if (before.announced) return { state, tell: null };
+    return { state: { ...state, announced: true, raises: before.raises + 1 }, tell: 'raised' };
   }
   if (before === null) return { state: null, tell: null };
   if (before.holds) return { state: { ...before, holds: false, since: now }, tell: null };
   const quietMs = now.getTime() - before.since.getTime();
-  if (before.told) {
+  if (before.announced) {
     const isOver = quietMs >= recoveryDelayMs(before.raises, delays);
-    return isOver ? { state: { ...before, told: false }, tell: 'recovered' } : { state: before, tell: null };
+    return isOver ? { state: { ...before, announced: false }, tell: 'recovered' } : { state: before, tell: null };
   }
   return { state: quietMs >= delays.forgetMs ? null : before, tell: null };
 }
@@ -74,7 +74,7 @@ export function judgeAlert(
  */
 export function postponedState(before: AlertState | null, { state, tell }: Judgement): AlertState | null {
   if (tell !== 'raised' || state === null) return before;
-  return { ...state, told: false, raises: state.raises - 1 };
+  return { ...state, announced: false, raises: state.raises - 1 };
 }
 
 /** @param raises from 1 */
@@ -141,10 +141,10 @@ export function limitMessages(
       continue;
     }
     const own = group.map(({ message }) => message);
-    const told = own.length <= allowed ? own : [gatherMessages(own)];
+    const announced = own.length <= allowed ? own : [gatherMessages(own)];
     rows.push(...group.map(({ row }) => row));
-    messages.push(...told);
-    spent.set(key, new Date(fullAtMs + told.length * pace.everyMs));
+    messages.push(...announced);
+    spent.set(key, new Date(fullAtMs + announced.length * pace.everyMs));
   }
   return { rows, messages, paces: spent };
 }

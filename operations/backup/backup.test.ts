@@ -50,7 +50,8 @@ async function fill(db: Database): Promise<void> {
     insert into pauses (scope, name, paused_by, cause, detail, fingerprint)
       values ('sink', 'archive', 'cause', 'credential', 'refused', 'a fingerprint');
     insert into pigeonholes (workspace, pigeonhole_id) values ('before', 101);
-    insert into lanes (sink_id, ref, history_until) select s.id, p.ref, 0 from sinks s, pigeonholes p;
+    insert into lanes (sink_id, pigeonhole_number, history_until) select s.id, p.pigeonhole_number, 0
+      from sinks s, pigeonholes p;
   `);
 }
 
@@ -80,11 +81,11 @@ async function expectMarked(db: Database): Promise<void> {
 /** Forgets a person in a pigeonhole that the backup contains and, with the same id, in one that it does not. */
 async function forgetSomebody(ledger: Ledger): Promise<void> {
   await ledger.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('before', 102)`);
-  const pigeonholes = await ledger.db.query<{ ref: number; pigeonhole_id: number }>(
-    'select ref, pigeonhole_id from pigeonholes',
+  const pigeonholes = await ledger.db.query<{ pigeonholeNumber: number; pigeonhole_id: number }>(
+    'select pigeonhole_number as "pigeonholeNumber", pigeonhole_id from pigeonholes',
   );
-  const places = pigeonholes.map(({ ref, pigeonhole_id: pigeonholeId }) => {
-    return { ref, workspace: 'before', pigeonholeId, attendeeIds: [11], codes: ['MARK-code'] };
+  const places = pigeonholes.map(({ pigeonholeNumber, pigeonhole_id: pigeonholeId }) => {
+    return { pigeonholeNumber, workspace: 'before', pigeonholeId, attendeeIds: [11], codes: ['MARK-code'] };
   });
   await requestErasure(ledger, {
     id: randomUUID(),
@@ -104,7 +105,8 @@ async function expectForgotten({ db, hash }: Ledger): Promise<void> {
     (['named', 'anonymous'] as const).map((as) => hash.subject('before', 11, as).toString('hex')).toSorted(),
   );
   const codes = await db.query<{ pigeonhole_id: number; code_hash: Buffer }>(
-    'select p.pigeonhole_id, c.code_hash from forgotten_codes c join pigeonholes p on p.ref = c.ref order by 1',
+    `select p.pigeonhole_id, c.code_hash from forgotten_codes c
+       join pigeonholes p on p.pigeonhole_number = c.pigeonhole_number order by 1`,
   );
   const code = hash.attendeeCode('MARK-code');
   expect(codes).toEqual([101, 102].map((id) => ({ pigeonhole_id: id, code_hash: code })));
@@ -116,16 +118,23 @@ async function eraseMarked(db: Database): Promise<void> {
   await fill(db);
   const payload = JSON.stringify({ id: 11, Name: 'MARK-erased', Email: 'MARK-erased@example.com' });
   await db.query(
-    `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+    `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, seen_at,
+       last_sequence)
      select 1, 'attendees', n::text, 1, 1, '', case when n = 11 then $1 else '{}' end::json, '', now(), n from generate_series(1, 2000) n`,
     [payload],
   );
   await db.query(
-    `insert into imports (id, ref, file, mapping, chunk_size) values ($1, 1, 'MARK-erased.csv', '{}', 1)`,
+    `insert into imports (id, pigeonhole_number, file, mapping, chunk_size) values ($1, 1, 'MARK-erased.csv', '{}', 1)`,
     [randomUUID()],
   );
   const id = randomUUID();
-  const place = { ref: 1, workspace: 'before', pigeonholeId: 101, attendeeIds: [11], codes: ['MARK-erased'] };
+  const place = {
+    pigeonholeNumber: 1,
+    workspace: 'before',
+    pigeonholeId: 101,
+    attendeeIds: [11],
+    codes: ['MARK-erased'],
+  };
   const names = { asked: 'MARK-erased@example.com', places: [place] };
   await requestErasure(ledger, { id, names, by: null, reason: 'MARK-erased has asked by mail', sharing: 0 });
   await db.script('analyze; checkpoint');

@@ -9,7 +9,13 @@ import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
 import { countRegistrants, judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
 import { lastSeenPigeonhole, profileFieldsOf } from '../../importing/desk/find-target.js';
-import { findRef, type Selected, selectedPigeonhole, selectedPigeonholes, peopleOf } from '../../ledger/pigeonholes.js';
+import {
+  findPigeonholeNumber,
+  type Selected,
+  selectedPigeonhole,
+  selectedPigeonholes,
+  peopleOf,
+} from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countLanes, startTallies } from '../count-deliverable.js';
@@ -44,16 +50,16 @@ const sinkCheckMs = 30_000;
  */
 export async function checkReady(deps: Collaborators, place: PigeonholeName, now: number): Promise<EventChecks> {
   const { ledger, config } = deps;
-  const ref = (await findRef(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
+  const pigeonholeNumber = (await findPigeonholeNumber(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
   const own = await selectedPigeonhole(ledger, Object.keys(config.syncs), place);
   const selected = own === undefined ? [] : [own];
   const sinks = sinksOf(deps, selected);
   const asked = await ask(deps, place);
-  const sessions = await sessionItems(ledger, [ref]);
+  const sessions = await sessionItems(ledger, [pigeonholeNumber]);
   const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
   const reads = planReading(config, selected[0]?.syncs ?? [], 'pigeonhole').lists;
   const [registrants, fields, quota, destinations, consent] = await Promise.all([
-    countRegistrants(ledger, ref),
+    countRegistrants(ledger, pigeonholeNumber),
     checkFields(deps, place, sinks),
     checkQuota(deps, place, asked.item, now),
     Promise.all(sinks.map((each) => checkSink(config, each))),
@@ -275,13 +281,16 @@ async function plannedPigeonholes(
     ledger,
     reading.flatMap((workspace) => syncsOf(config, workspace)),
   );
-  const refs = selected.map(({ ref }) => ref);
-  const [schedules, people] = await Promise.all([readSchedules(ledger, refs), peopleOf(ledger, refs)]);
+  const pigeonholeNumbers = selected.map(({ pigeonholeNumber }) => pigeonholeNumber);
+  const [schedules, people] = await Promise.all([
+    readSchedules(ledger, pigeonholeNumbers),
+    peopleOf(ledger, pigeonholeNumbers),
+  ]);
   return {
-    pigeonholes: selected.map(({ ref, status, syncs }) => {
-      const { event, sessions } = schedules.get(ref)!;
+    pigeonholes: selected.map(({ pigeonholeNumber, status, syncs }) => {
+      const { event, sessions } = schedules.get(pigeonholeNumber)!;
       const plan = planReading(config, syncs, 'pigeonhole');
-      return { status, event, sessions, expectedParticipants: people.get(ref) ?? null, plan };
+      return { status, event, sessions, expectedParticipants: people.get(pigeonholeNumber) ?? null, plan };
     }),
     workspacePlans: reading.map((workspace) => planReading(config, syncsOf(config, workspace), 'workspace')),
   };

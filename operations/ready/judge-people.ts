@@ -207,18 +207,22 @@ export interface RegistrantCounts {
 }
 
 /** Counts the registrants of one pigeonhole in one pass. */
-export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number): Promise<RegistrantCounts> {
+export async function countRegistrants(
+  ledger: Pick<Ledger, 'db'>,
+  pigeonholeNumber: number,
+): Promise<RegistrantCounts> {
   const [rows, imports] = await Promise.all([
     ledger.db.query<{ status: string; n: number }>(
       `select status, count(*)::int as n from (
-         select ${codeStatus} as status from registrants r join imports i on i.number = r.import where r.ref = $1) as s
+         select ${codeStatus} as status from registrants r join imports i on i.number = r.import
+           where r.pigeonhole_number = $1) as s
        group by status`,
-      [ref],
+      [pigeonholeNumber],
     ),
     ledger.db.query<{ number: number; open: boolean }>(
       `select number, state in ('staging', 'running') as open from imports
-       where ref = $1 and (state = 'staging' or started_at is not null) order by number`,
-      [ref],
+       where pigeonhole_number = $1 and (state = 'staging' or started_at is not null) order by number`,
+      [pigeonholeNumber],
     ),
   ]);
   const sum = (...states: readonly string[]): number =>

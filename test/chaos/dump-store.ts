@@ -8,13 +8,13 @@ const questions = {
   workspaces: 'select * from workspaces',
   quotas: 'select * from quotas', // keys as fingerprints
   lanes: 'select * from lanes',
-  streams: 'select * from streams order by ref, list, session_id',
+  streams: 'select * from streams order by pigeonhole_number, list, session_id',
   walks: 'select * from walks',
   missing: 'select * from missing',
   holds: 'select * from holds',
   pages: "select stream_id, ordinal, cursor, encode(digest, 'hex') as digest, keys from pages order by 1, 2",
-  items: `select ref, list, key, session_id, stream_id, revision, payload is null as deleted, visibility, seen_at,
-    last_sequence from items order by 1, 2, 3`,
+  items: `select pigeonhole_number, list, key, session_id, stream_id, revision, payload is null as deleted, visibility,
+    seen_at, last_sequence from items order by 1, 2, 3`,
   deliveries: "select * from deliveries where state not in ('delivered', 'withheld') limit 1000",
 } as const;
 

@@ -58,11 +58,12 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
 /** Gives the planner statistics of a used store before a pigeonhole is read that they do not cover. */
 async function fillOtherPigeonhole(db: Database): Promise<void> {
   await db.script(`
-    insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+    insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, seen_at,
+      last_sequence)
       select 9001, 'attendees', n::text, 9001, 1, '\\x00', '{}', '', now(), n from generate_series(1, 20000) n;
-    insert into changes (ref, sequence, id, list, key, revision, kind, found_at)
+    insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at)
       select 9001, n, gen_random_uuid(), 'attendees', n::text, 1, 'created', now() from generate_series(1, 20000) n;
-    insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
+    insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, configuration, identity)
       select 9001, 9001, n, 'attendees', n::text, 1, 'delivered', 1, true from generate_series(1, 20000) n;
     analyze items; analyze changes; analyze deliveries`);
 }

@@ -27,7 +27,7 @@ const large = new Set(['items', 'changes', 'deliveries', 'missing', 'pages', 're
 describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
   const heavy: Weighed[] = [];
   let ledger: Ledger;
-  let ref: number;
+  let pigeonholeNumber: number;
   let sinkId: number;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
         heavy.push(one);
     });
     const opened = await openLedger(db, testKey);
-    ({ ref, sinkId } = await fill(db, opened));
+    ({ pigeonholeNumber, sinkId } = await fill(db, opened));
     if (kind === 'postgres') await pretendMillions(db);
     ledger = { ...opened, db: weighed };
   }, 120_000);
@@ -52,7 +52,15 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
     const found = await ledger.db.transaction((tx) =>
       newChanges(
         tx,
-        { sinkId, ref, lists: ['votes'], after: stored - 20, newest: stored, historyUntil: 0, historySince: null },
+        {
+          sinkId,
+          pigeonholeNumber,
+          lists: ['votes'],
+          after: stored - 20,
+          newest: stored,
+          historyUntil: 0,
+          historySince: null,
+        },
         200,
       ),
     );
@@ -66,11 +74,13 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
   });
 
   it('the content of earlier revisions expires, and histories are condensed', async () => {
-    const list = { ref, list: 'changes', after_key: '' };
+    const list = { pigeonholeNumber, list: 'changes', after_key: '' };
     expect(await expireSlice(ledger, list, { changesMs: 30 * day })).toBe('');
-    expect(await ledger.db.query(`select position::int from retention_passes where ref = $1`, [ref])).toEqual([
-      { position: 500 },
-    ]);
+    expect(
+      await ledger.db.query(`select position::int from retention_passes where pigeonhole_number = $1`, [
+        pigeonholeNumber,
+      ]),
+    ).toEqual([{ position: 500 }]);
   });
 
   it.each([
@@ -78,7 +88,7 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
     ['code', 'C-7'],
   ] as const)('a person is found by %s', async (by, text) => {
     const found = await findPerson(ledger, { by, text, workspace: null });
-    expect(found).toMatchObject([{ ref, attendeeIds: [7], codes: ['C-7'] }]);
+    expect(found).toMatchObject([{ pigeonholeNumber, attendeeIds: [7], codes: ['C-7'] }]);
   });
 
   it("a person's items are found and erased", async () => {
@@ -98,34 +108,39 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
 });
 
 /** Stores attendees with their registrants, and their votes, which a sink received long ago. */
-async function fill(db: Database, { hash }: Ledger): Promise<{ ref: number; sinkId: number }> {
-  const [place] = await db.query<{ ref: number }>(
-    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 101, ${stored + 1}) returning ref`,
+async function fill(db: Database, { hash }: Ledger): Promise<{ pigeonholeNumber: number; sinkId: number }> {
+  const [place] = await db.query<{ pigeonholeNumber: number }>(
+    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 101, ${stored + 1})
+       returning pigeonhole_number as "pigeonholeNumber"`,
   );
   const [sink] = await db.query<{ id: number }>(
     `insert into sinks (name, type) values ('archive', 'file') returning id`,
   );
-  const [ref, sinkId] = [place!.ref, sink!.id];
-  await db.query(`insert into lanes (sink_id, ref, history_until, watermark) values ($1, $2, 0, ${stored - 20})`, [
-    sinkId,
-    ref,
-  ]);
+  const [pigeonholeNumber, sinkId] = [place!.pigeonholeNumber, sink!.id];
+  await db.query(
+    `insert into lanes (sink_id, pigeonhole_number, history_until, watermark) values ($1, $2, 0, ${stored - 20})`,
+    [sinkId, pigeonholeNumber],
+  );
   await db.script(`
-    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
-        attendee_id, subject, seen_at, last_sequence)
-      select ${ref}, case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1, 1, 1, '\\x00', '{}', '',
+    insert into items (pigeonhole_number, list, key, stream_id, session_id, revision, content_hash, payload, rules,
+      visibility, attendee_id, subject, seen_at, last_sequence)
+      select ${pigeonholeNumber}, case when n <= ${attendees} then 'attendees'
+        else 'votes' end, n::text, 1, 1, 1, '\\x00', '{}', '',
         'named', n % ${attendees}, sha256((n % ${attendees})::text::bytea), now(), n from generate_series(1, ${stored}) n;
-    insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
-      select ${ref}, n, gen_random_uuid(), case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1,
+    insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at, snapshot)
+      select ${pigeonholeNumber}, n, gen_random_uuid(), case when n <= ${attendees} then 'attendees'
+        else 'votes' end, n::text, 1,
         'created', now() - interval '90 days', case when n > ${stored / 2} then '{}'::json end
       from generate_series(1, ${stored}) n;
     update changes set found_at = now() where sequence > ${stored / 2};
-    insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
-      select ${sinkId}, ${ref}, n, case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1,
-        'delivered', 1, true from generate_series(1, ${stored - 20}) n;
-    insert into imports (id, ref, file, mapping, chunk_size) values (gen_random_uuid(), ${ref}, 'people.csv', '{}', 1000);
-    insert into registrants (ref, code_hash, import, row_number, data_hash, profile, names)
-      select ${ref}, sha256(n::text::bytea), 1, n, '', '{}', array[sha256(n::text::bytea)] from generate_series(1, ${stored / 3}) n;
+    insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, configuration, identity)
+      select ${sinkId}, ${pigeonholeNumber}, n, case when n <= ${attendees} then 'attendees'
+        else 'votes' end, n::text, 1, 'delivered', 1, true from generate_series(1, ${stored - 20}) n;
+    insert into imports (id, pigeonhole_number, file, mapping, chunk_size)
+      values (gen_random_uuid(), ${pigeonholeNumber}, 'people.csv', '{}', 1000);
+    insert into registrants (pigeonhole_number, code_hash, import, row_number, data_hash, profile, names)
+      select ${pigeonholeNumber}, sha256(n::text::bytea), 1, n, '', '{}', array[sha256(n::text::bytea)]
+        from generate_series(1, ${stored / 3}) n;
     insert into import_rows (import, row_number, profile, outcome, names)
       select 1, n, '{}', 'invalid', array[sha256(n::text::bytea)] from generate_series(1, ${stored / 3}) n;
   `);
@@ -135,7 +150,7 @@ async function fill(db: Database, { hash }: Ledger): Promise<{ ref: number; sink
     [JSON.stringify(person), namesOf(hash, person)],
   );
   await db.query(`update items set subject = $1 where attendee_id = 7`, [hash.subject('acme', 7, 'named')]);
-  return { ref, sinkId };
+  return { pigeonholeNumber, sinkId };
 }
 
 /** Analyzes the tables, and then tells the planner that each page holds 200 times as many rows. */

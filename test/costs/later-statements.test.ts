@@ -56,11 +56,12 @@ describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
     );
     expect(done).toEqual({ gone: 1, hidden: people, asked: 20 });
 
-    const lanes = await stage.db.query<{ id: number; ref: number }>(
-      `select s.id, l.ref from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.ref = l.ref
+    const lanes = await stage.db.query<{ id: number; pigeonholeNumber: number }>(
+      `select s.id, l.pigeonhole_number as "pigeonholeNumber" from sinks s join lanes l on l.sink_id = s.id
+         join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
        where s.name = 'crm' and p.pigeonhole_id > 0`,
     );
-    const lane = { sinkId: lanes[0]!.id, ref: lanes[0]!.ref };
+    const lane = { sinkId: lanes[0]!.id, pigeonholeNumber: lanes[0]!.pigeonholeNumber };
     const lease = await acquireLane(scene.ledger, { ...lane, owner: 'test', leaseMs: 60_000 });
     await adoptConfiguration(scene.ledger, lease!, {
       configuration: 99,
@@ -88,16 +89,16 @@ async function readAgain(stage: Stage, scene: { settle(): Promise<void> }): Prom
 /** Stores votes that were read and delivered to the archive long ago. The configuration reads no votes. */
 async function fill({ db }: Stage): Promise<void> {
   await db.script(`
-    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
-        attendee_id, seen_at, last_sequence)
-      select p.ref, 'votes', n::text, 9001, 9001, 1, '\\x00', case when n % 10 > 0 then '{}'::json end, '', 'named',
-        1000000 + n, now(), -n
+    insert into items (pigeonhole_number, list, key, stream_id, session_id, revision, content_hash, payload, rules,
+      visibility, attendee_id, seen_at, last_sequence)
+      select p.pigeonhole_number, 'votes', n::text, 9001, 9001, 1, '\\x00', case when n % 10 > 0
+        then '{}'::json end, '', 'named', 1000000 + n, now(), -n
       from pigeonholes p, generate_series(1, ${stored}) n where p.pigeonhole_id > 0;
-    insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
-      select p.ref, -n, gen_random_uuid(), 'votes', n::text, 1, 'created', now(), '{}'
+    insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, found_at, snapshot)
+      select p.pigeonhole_number, -n, gen_random_uuid(), 'votes', n::text, 1, 'created', now(), '{}'
       from pigeonholes p, generate_series(1, ${stored}) n where p.pigeonhole_id > 0;
-    insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
-      select s.id, p.ref, -n, 'votes', n::text, 1, 'delivered', 1, true
+    insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, configuration, identity)
+      select s.id, p.pigeonhole_number, -n, 'votes', n::text, 1, 'delivered', 1, true
       from sinks s, pigeonholes p, generate_series(1, ${stored}) n where s.name = 'archive' and p.pigeonhole_id > 0`);
 }
 

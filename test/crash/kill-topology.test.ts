@@ -99,10 +99,12 @@ function pidOf(owner: string): number {
 
 /** Gives each pigeonhole a reader of its own, as if there were many. The next process starts their workflows. */
 async function giveEachAReader(store: Client): Promise<void> {
-  await store.query(`with places as (select ref, row_number() over (order by ref) as row from pigeonholes where reader is not null),
+  await store.query(`with places as (select pigeonhole_number, row_number() over (order by pigeonhole_number) as row
+    from pigeonholes where reader is not null),
       added as (insert into readers select from places returning number),
       readers as (select number, row_number() over (order by number) as row from added)
-    update pigeonholes p set reader = r.number, asked = asked + 1 from places n join readers r on r.row = n.row where p.ref = n.ref`);
+    update pigeonholes p set reader = r.number, asked = asked + 1 from places n join readers r on r.row = n.row
+      where p.pigeonhole_number = n.pigeonhole_number`);
 }
 
 /** Returns the time of the first request for a live list after an instant. */

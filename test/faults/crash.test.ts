@@ -110,7 +110,8 @@ async function recover(stage: Stage, scene: Scene): Promise<void> {
 async function expectTruth(stage: Stage, scene: Scene): Promise<void> {
   for (const list of ['attendees', 'sessions', 'qna-questions', 'questions', 'votes']) {
     const stored = await stage.db.query<{ payload: string; visibility: string | null }>(
-      'select payload, visibility from items i where list = $1 and ref = (select ref from pigeonholes where pigeonhole_id = 101)',
+      `select payload, visibility from items i where list = $1 and pigeonhole_number = (select pigeonhole_number
+         from pigeonholes where pigeonhole_id = 101)`,
       [list],
     );
     const truth = await truthOf(stage.sandbox.baseUrl, list, pigeonhole);

@@ -137,7 +137,8 @@ describe.each(kinds)('repeated use of "try now" for a sink, on %s', (kind) => {
       await tryNow(scene.ledger, { kind: 'sink', name: 'crm', key: null });
       await scene.deliver('crm');
     }
-    const passed = `select p.pigeonhole_id as id from lanes l join pigeonholes p on p.ref = l.ref
+    const passed = `select p.pigeonhole_id as id from lanes l
+      join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
       where l.delivered > 0 and p.pigeonhole_id > 0 order by 1`;
     expect(await stage.db.query(passed)).toEqual([{ id: 102 }, { id: 103 }]);
   });
@@ -145,7 +146,8 @@ describe.each(kinds)('repeated use of "try now" for a sink, on %s', (kind) => {
 
 async function sessionOf(stage: Stage, pigeonhole: number): Promise<number> {
   const [row] = await stage.db.query<{ key: string }>(
-    `select i.key from items i join pigeonholes p on p.ref = i.ref where p.pigeonhole_id = $1 and i.list = 'sessions' limit 1`,
+    `select i.key from items i join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number
+       where p.pigeonhole_id = $1 and i.list = 'sessions' limit 1`,
     [pigeonhole],
   );
   return Number(row!.key);
@@ -247,7 +249,8 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     await turns(stage, scene, 30);
-    const lane = `select l.failure from lanes l join pigeonholes p on p.ref = l.ref where p.pigeonhole_id = 101`;
+    const lane = `select l.failure from lanes l join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number
+      where p.pigeonhole_id = 101`;
     const dead = await stage.db.query(`select key, reason from deliveries where state = 'dead'`);
     expect([dead, await stage.db.query(lane)]).toEqual(
       count === 1

@@ -36,8 +36,12 @@ async function fill(stage: Stage): Promise<void> {
 const anonymous = { question: { id: 22, content: 'MARK-unsigned', status: 'approved' } };
 
 async function askForReplay({ deps, ledger }: Scene): Promise<void> {
-  const refs = await ledger.db.query<{ ref: number }>('select ref from pigeonholes where pigeonhole_id = 101');
-  const lanes = [...deps.sinks.values()].flatMap(({ id }) => refs.map(({ ref }) => ({ sinkId: id, ref, total: 1 })));
+  const pigeonholeNumbers = await ledger.db.query<{ pigeonholeNumber: number }>(
+    'select pigeonhole_number as "pigeonholeNumber" from pigeonholes where pigeonhole_id = 101',
+  );
+  const lanes = [...deps.sinks.values()].flatMap(({ id }) =>
+    pigeonholeNumbers.map(({ pigeonholeNumber }) => ({ sinkId: id, pigeonholeNumber, total: 1 })),
+  );
   await requestReplay(ledger, { id: randomUUID(), lanes, lists: null, from: null, by: null, reason: null });
 }
 

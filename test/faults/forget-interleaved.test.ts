@@ -16,7 +16,7 @@ const stages = useStages();
 const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
 /** The statement with which a delivery records the batch that it will send. */
-const beginning = 'insert into intents (sink_id, ref';
+const beginning = 'insert into intents (sink_id, pigeonhole_number';
 const theirs = ['attendees 11', 'questions 21'];
 
 /** Attendee 11 is forgotten; 12 has voted for the question that 11 asked. */
@@ -39,8 +39,10 @@ async function holding(
 
 /** Selects the statements of the pigeonhole's lane. The sink's lane of the workspace is delivered at the same time. */
 async function ofLane(stage: Stage): Promise<Moment> {
-  const rows = await stage.db.query<{ ref: number }>(`select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`);
-  return (_, params) => params[1] === rows[0]!.ref;
+  const rows = await stage.db.query<{ pigeonholeNumber: number }>(
+    `select pigeonhole_number as "pigeonholeNumber" from pigeonholes where pigeonhole_id = ${pigeonhole}`,
+  );
+  return (_, params) => params[1] === rows[0]!.pigeonholeNumber;
 }
 
 /** Waits until a delivery of the pigeonhole's lane has read its batch. */
@@ -72,7 +74,8 @@ async function expectTakenBack(stage: Stage, scene: Scene, erasure: string): Pro
   expect(endedAt).not.toBeNull();
   // No answer of the receiver may be left in the changes that it received before.
   const kept = await stage.db.query(
-    `select d.list, d.key, d.state, d.detail from items i join deliveries d on d.ref = i.ref and d.list = i.list
+    `select d.list, d.key, d.state, d.detail from items i
+       join deliveries d on d.pigeonhole_number = i.pigeonhole_number and d.list = i.list
        and d.key = i.key and d.sequence < i.last_sequence
      where i.erased and (d.detail is not null or d.state in ('waiting', 'retry', 'dead', 'withheld'))`,
   );
@@ -117,7 +120,9 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // the embedded st
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
     // The items are erased, but the votes that repeat their texts are not yet.
-    const eraser = await holding(stage, scene, (sql) => sql.startsWith('select distinct i.ref from forgotten'));
+    const eraser = await holding(stage, scene, (sql) =>
+      sql.startsWith('select distinct i.pigeonhole_number as "pigeonholeNumber" from forgotten'),
+    );
     const erasing = forgetAttendee(eraser.deps, erasure, never);
     await until('the erasure is held', () => eraser.held.isHeld());
     const sender = await holding(stage, scene, await beginsBatch(stage));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { knownProfileFields } from '../../importing/desk/find-target.js';
-import { pigeonholeNames, refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNames, pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { seenFields } from '../../ledger/seen-fields.js';
 import { asStored, hostileText, hostileTexts } from '../kit/hostile-texts.js';
 import { finish, rowsOf, stage as stageImport } from '../imports/importing.js';
@@ -90,10 +90,10 @@ describe.each(kinds)('hostile texts from the service, on %s', (kind) => {
     expect(counted!.n).toBe(2 * texts.length); // in the session and in total
     expect(await stage.db.query(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]);
 
-    const ref = await refOf(scene.ledger, 'acme', pigeonhole);
+    const pigeonholeNumber = await pigeonholeNumberOf(scene.ledger, 'acme', pigeonhole);
     const names = await pigeonholeNames(scene.ledger, null);
     expect(names.find(({ pigeonholeId }) => pigeonholeId === pigeonhole)?.name).toBe('Stage \ufffd \ufffd');
-    const known = await knownProfileFields(scene.ledger, ref);
+    const known = await knownProfileFields(scene.ledger, pigeonholeNumber);
     // the sandbox's control API does not accept this field name
     const fields = texts.filter((text) => text !== '__proto__').map(asStored);
     expect(fields.filter((name) => !known.includes(name))).toEqual([]);

@@ -108,7 +108,7 @@ describe.each(kinds)('a service that ignores filter[sessionId], on %s', (kind) =
         await scene.settle();
         await stage.db.query(
           `update missing set since = since - interval '25 hours', evident_at = evident_at - interval '25 hours',
-             confirm_at = confirm_at - interval '25 hours', looked_at = null`,
+             confirm_at = confirm_at - interval '25 hours', looked_up_at = null`,
         );
         await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
       }

@@ -12,7 +12,7 @@ import { notSelected } from '../../delivering/decide-delivery.js';
 import { redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { acquireLane } from '../../ledger/lanes.js';
 import { pause, resume } from '../../ledger/pauses.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { requestReplay } from '../../delivering/replays.js';
 import { expireSlice } from '../../people/retention.js';
 import { trySinkNow } from '../../delivering/sink-breaker.js';
@@ -54,7 +54,7 @@ const onServer = kinds.filter((kind) => kind === 'postgres');
 interface Pair {
   readonly stage: Stage;
   readonly scene: Scene;
-  readonly ref: number;
+  readonly pigeonholeNumber: number;
   readonly sinkId: number;
 }
 
@@ -80,27 +80,28 @@ const pairs: readonly {
   {
     name: 'a lane adopts another configuration while records are selected again',
     moment: 'with recursive slice',
-    first: async ({ ref, sinkId }, ledger) => {
-      const lease = await acquireLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
+    first: async ({ pigeonholeNumber, sinkId }, ledger) => {
+      const lease = await acquireLane(ledger, { sinkId, pigeonholeNumber, owner: 'test', leaseMs: 60_000 });
       const wishes = { configuration: 1, lists: ['pigeonholes'], released: [notSelected], settings: null };
       await adoptConfiguration(ledger, lease!, wishes);
     },
-    second: ({ scene, ref, sinkId }) =>
-      releaseSelected(scene.ledger, { sinkId, workspaceRef: ref, selected: ['withheld'] }),
+    second: ({ scene, pigeonholeNumber, sinkId }) =>
+      releaseSelected(scene.ledger, { sinkId, workspaceNumber: pigeonholeNumber, selected: ['withheld'] }),
   },
   {
     name: 'a page is stored while retention runs',
-    moment: 'insert into items (ref, list, stream_id, seen_at, key',
+    moment: 'insert into items (pigeonhole_number, list, stream_id, seen_at, key',
     first: async ({ stage, scene }, ledger) => {
       await stage.patch('questions', 1011, { question: { id: 1011, content: 'edited', status: 'approved' } });
       await stage.sweepsAreDue();
       await readPigeonhole({ ...scene.deps, ledger }, place, never);
     },
-    second: ({ scene, ref }) => expireSlice(scene.ledger, { ref, list: 'questions', after_key: '' }, { changesMs: 0 }),
+    second: ({ scene, pigeonholeNumber }) =>
+      expireSlice(scene.ledger, { pigeonholeNumber, list: 'questions', after_key: '' }, { changesMs: 0 }),
   },
   {
     name: 'a page is stored while reads are planned again',
-    moment: 'insert into items (ref, list, stream_id, seen_at, key',
+    moment: 'insert into items (pigeonhole_number, list, stream_id, seen_at, key',
     first: async ({ stage, scene }, ledger) => {
       await stage.patch('questions', 1011, { question: { id: 1011, content: 'edited', status: 'approved' } });
       await stage.db.query(
@@ -142,8 +143,8 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     );
     const scene = await stage.webhookScene(everyone);
     await scene.settle();
-    const ref = await refOf(scene.ledger, place.workspace, pigeonhole);
-    const pair = { stage, scene, ref, sinkId: scene.deps.sinks.get('hooks')!.id };
+    const pigeonholeNumber = await pigeonholeNumberOf(scene.ledger, place.workspace, pigeonhole);
+    const pair = { stage, scene, pigeonholeNumber, sinkId: scene.deps.sinks.get('hooks')!.id };
     await stage.db.query(`update sinks set retry_at = now() + interval '1 hour'`);
     await stage.db.query('update lanes set observed = 0');
     await stage.db.query(`update deliveries set state = 'dead', reason = 'refused' where list = 'questions'`);
@@ -176,9 +177,9 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     await stage.planAnswer({ status: 422, list: 'votes', count: 5 });
     const ledger = await openLedger(slowed(stage.db, 7), testKey);
     const deps: Collaborators = { ...scene.deps, ledger };
-    const [{ ref }] = (await stage.db.query<{ ref: number }>(
-      `select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`,
-    )) as [{ ref: number }];
+    const [{ pigeonholeNumber }] = (await stage.db.query<{ pigeonholeNumber: number }>(
+      `select pigeonhole_number as "pigeonholeNumber" from pigeonholes where pigeonhole_id = ${pigeonhole}`,
+    )) as [{ pigeonholeNumber: number }];
     const sinks = [...deps.sinks.values()];
     const erasures: string[] = [];
     const asked = people.slice(0, rounds);
@@ -192,19 +193,19 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
       },
       async () => {
         await stage.patch('sessions', 1, { anonymousResponses: asked.length % 2 === 0 });
-        await sweepNow(ledger, ref, null);
+        await sweepNow(ledger, pigeonholeNumber, null);
         await readPigeonhole(deps, place, never);
       },
       () => redriveDeadLetters(ledger, {}),
       () => trySinkNow(ledger, 'hooks'),
       () => trySinkNow(ledger, 'archive'),
-      () => pollNow(ledger, ref),
-      () => expireSlice(ledger, { ref, list: 'votes', after_key: '' }, { changesMs: 0 }),
-      () => expireSlice(ledger, { ref, list: 'changes', after_key: '' }, { changesMs: 0 }),
+      () => pollNow(ledger, pigeonholeNumber),
+      () => expireSlice(ledger, { pigeonholeNumber, list: 'votes', after_key: '' }, { changesMs: 0 }),
+      () => expireSlice(ledger, { pigeonholeNumber, list: 'changes', after_key: '' }, { changesMs: 0 }),
       () =>
         requestReplay(ledger, {
           id: randomUUID(),
-          lanes: sinks.map(({ id }) => ({ sinkId: id, ref, total: 1 })),
+          lanes: sinks.map(({ id }) => ({ sinkId: id, pigeonholeNumber, total: 1 })),
           lists: null,
           from: null,
           by: null,

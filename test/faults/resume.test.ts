@@ -24,8 +24,8 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
 
     const importId = '6f1dcb6e-3c1f-4f0e-9f6e-0a3f5a1c2b3d';
     await stage.db.query(
-      `insert into imports (id, ref, file, mapping, state, chunk_size)
-       select $1, ref, 'people.csv', '{}', 'running', 100 from pigeonholes where pigeonhole_id = $2`,
+      `insert into imports (id, pigeonhole_number, file, mapping, state, chunk_size)
+       select $1, pigeonhole_number, 'people.csv', '{}', 'running', 100 from pigeonholes where pigeonhole_id = $2`,
       [importId, pigeonhole],
     );
     const woken: string[] = [];
@@ -48,8 +48,8 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     const scene = await stage.scene();
     await scene.settle();
     await stage.db.query(
-      `insert into imports (id, ref, file, mapping, state, chunk_size, failures, retry_at)
-       select gen_random_uuid(), ref, 'people.csv', '{}', 'running', 100, 3, now() + interval '5 minutes'
+      `insert into imports (id, pigeonhole_number, file, mapping, state, chunk_size, failures, retry_at)
+       select gen_random_uuid(), pigeonhole_number, 'people.csv', '{}', 'running', 100, 3, now() + interval '5 minutes'
        from pigeonholes where pigeonhole_id = $1`,
       [pigeonhole],
     );

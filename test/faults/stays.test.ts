@@ -347,8 +347,9 @@ describe.each(kinds)('the stays of a process, on %s', (kind) => {
     await stage.db.query('insert into readers select from generate_series(1, 40)');
     await stage.db.query(
       `update pigeonholes p set reader = (select max(number) - 40 from readers) + n.row
-       from (select ref, row_number() over (order by ref) as row from pigeonholes where reader is not null) n
-       where n.ref = p.ref`,
+       from (select pigeonhole_number, row_number() over (order by pigeonhole_number) as row from pigeonholes
+         where reader is not null) n
+       where n.pigeonhole_number = p.pigeonhole_number`,
     );
     const numbers = await stage.db.query<{ reader: number }>('select reader from pigeonholes where reader is not null');
     await stage.requests();

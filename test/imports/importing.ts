@@ -7,7 +7,7 @@ import { stageRows, type StagedRow } from '../../importing/staging.js';
 import { importReport, type StoredReportRow } from '../../importing/import-report.js';
 import type { RowOutcome } from '../../base/row-outcomes.js';
 import { type ImportProgress, readImport } from '../../importing/read-import.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import type { Scene } from '../kit/scene.js';
 import type { Stage } from '../kit/stage.js';
 
@@ -40,8 +40,15 @@ export async function stage(
   { canary, pigeonholeId = 101 }: ImportOptions = {},
 ): Promise<string> {
   const id = randomUUID();
-  const ref = await refOf(ledger, 'acme', pigeonholeId);
-  const about = { id, ref, file: 'people.csv', mapping: {}, requestedBy: 'a test', canary: canary ?? null };
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', pigeonholeId);
+  const about = {
+    id,
+    pigeonholeNumber,
+    file: 'people.csv',
+    mapping: {},
+    requestedBy: 'a test',
+    canary: canary ?? null,
+  };
   const number = await beginImport(ledger, about);
   for (const chunk of chunksOf(rows, 1000)) await stageRows(ledger, number, chunk);
   await startImport(ledger, number, rows.length);

@@ -9,7 +9,7 @@ import { beginImport, startImport } from '../../ledger/imports/imports.js';
 import { stageRows } from '../../importing/staging.js';
 import { importReport } from '../../importing/import-report.js';
 import { type ImportProgress, readImport } from '../../importing/read-import.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { binarySources, findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { freeTestPort } from '../free-port.js';
@@ -133,10 +133,10 @@ async function prove(
 
 async function stageAll(ledger: Ledger, { rows, badEvery }: ProofOptions): Promise<string> {
   const id = randomUUID();
-  const ref = await refOf(ledger, 'acme', 101);
+  const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
   const number = await beginImport(ledger, {
     id,
-    ref,
+    pigeonholeNumber,
     file: 'guests.csv',
     mapping: {},
     requestedBy: null,

@@ -46,15 +46,18 @@ export class KeptReaders {
 
   async #state({ workspace, pigeonholeId }: PigeonholeName): Promise<string> {
     const [row] = await this.deps.ledger.db.query<{ state: string }>(
-      `with place as (select ref from pigeonholes where workspace = $1 and pigeonhole_id = $2),
-       ids as (select id from streams where ref in (select ref from place))
+      `with place as (select pigeonhole_number from pigeonholes where workspace = $1 and pigeonhole_id = $2),
+       ids as (select id from streams where pigeonhole_number in (select pigeonhole_number from place))
        select concat_ws(' ',
-         (select string_agg(xmin::text, ',' order by id) from streams where ref in (select ref from place)),
+         (select string_agg(xmin::text, ',' order by id) from streams
+           where pigeonhole_number in (select pigeonhole_number from place)),
          (select string_agg(xmin::text, ',' order by stream_id, kind) from walks where stream_id in (select id from ids)),
          (select string_agg(xmin::text, ',' order by stream_id, ordinal) from pages where stream_id in (select id from ids)),
-         (select string_agg(xmin::text, ',' order by key) from missing where ref in (select ref from place)),
-         (select string_agg(xmin::text, ',' order by session_id) from visibility_reviews where ref in (select ref from place)),
-         (select string_agg(xmin::text, ',' order by ref) from pigeonholes),
+         (select string_agg(xmin::text, ',' order by key) from missing
+           where pigeonhole_number in (select pigeonhole_number from place)),
+         (select string_agg(xmin::text, ',' order by session_id) from visibility_reviews
+           where pigeonhole_number in (select pigeonhole_number from place)),
+         (select string_agg(xmin::text, ',' order by pigeonhole_number) from pigeonholes),
          (select string_agg(xmin::text, ',' order by number) from imports),
          (select string_agg(xmin::text, ',' order by scope, name) from pauses),
          (select string_agg(xmin::text, ',' order by name) from workspaces),

@@ -10,30 +10,33 @@ export async function deleteItem(
   { pigeonholeId, list, key }: { pigeonholeId: number; list: string; key: string },
 ): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{ ref: number; next_sequence: number }>(
-      'select ref, next_sequence from pigeonholes where pigeonhole_id = $1 for no key update',
+    const [place] = await tx.query<{ pigeonholeNumber: number; next_sequence: number }>(
+      `select pigeonhole_number as "pigeonholeNumber", next_sequence from pigeonholes where pigeonhole_id = $1
+         for no key update`,
       [pigeonholeId],
     );
-    const { ref, next_sequence: sequence } = place!;
+    const { pigeonholeNumber, next_sequence: sequence } = place!;
     const [item] = await tx.query<{ revision: number; last_sequence: number; session_id: number | null }>(
-      'select revision, last_sequence, session_id from items where ref = $1 and list = $2 and key = $3',
-      [ref, list, key],
+      'select revision, last_sequence, session_id from items where pigeonhole_number = $1 and list = $2 and key = $3',
+      [pigeonholeNumber, list, key],
     );
     await tx.query(
       `update changes c set snapshot = i.payload from items i
-       where c.ref = $1 and c.sequence = $2 and i.ref = $1 and i.list = $3 and i.key = $4 and c.snapshot is null`,
-      [ref, item!.last_sequence, list, key],
+       where c.pigeonhole_number = $1 and c.sequence = $2 and i.pigeonhole_number = $1 and i.list = $3 and i.key = $4
+         and c.snapshot is null`,
+      [pigeonholeNumber, item!.last_sequence, list, key],
     );
     await tx.query(
       `update items set payload = null, revision = revision + 1, last_sequence = $4
-       where ref = $1 and list = $2 and key = $3`,
-      [ref, list, key, sequence],
+       where pigeonhole_number = $1 and list = $2 and key = $3`,
+      [pigeonholeNumber, list, key, sequence],
     );
     await tx.query(
-      `insert into changes (ref, sequence, id, list, key, revision, kind, session_id, found_at, previous_sequence)
+      `insert into changes (pigeonhole_number, sequence, id, list, key, revision, kind, session_id, found_at,
+         previous_sequence)
        values ($1, $2, $3, $4, $5, $6, 'deleted', $7, clock_timestamp(), $8)`,
       [
-        ref,
+        pigeonholeNumber,
         sequence,
         changeId(`deleted ${list} ${key} ${sequence}`),
         list,
@@ -43,6 +46,9 @@ export async function deleteItem(
         item!.last_sequence,
       ],
     );
-    await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [ref, sequence + 1]);
+    await tx.query('update pigeonholes set next_sequence = $2 where pigeonhole_number = $1', [
+      pigeonholeNumber,
+      sequence + 1,
+    ]);
   });
 }

@@ -42,7 +42,8 @@ interface Row {
 export async function ledgerItems(db: Database): Promise<LedgerItem[]> {
   const rows = await db.query<Row>(
     `select p.pigeonhole_id, i.list, i.key, i.session_id, i.revision, i.visibility, i.payload
-     from items i join pigeonholes p using (ref) where p.pigeonhole_id <> 0 order by i.ref, i.list, i.key`,
+     from items i join pigeonholes p using (pigeonhole_number) where p.pigeonhole_id <> 0
+       order by i.pigeonhole_number, i.list, i.key`,
   );
   return rows.map(placed);
 }
@@ -55,7 +56,7 @@ export async function ledgerChanges(db: Database, pigeonholeId: number, behind: 
   const rows = await db.query<Row & { sequence: number; kind: LedgerChange['kind'] }>(
     `select p.pigeonhole_id, c.list, c.key, c.session_id, c.revision, c.visibility, c.sequence, c.kind,
        coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end) as payload
-     from pigeonholes p join changes c using (ref) left join items i using (ref, list, key)
+     from pigeonholes p join changes c using (pigeonhole_number) left join items i using (pigeonhole_number, list, key)
      where p.pigeonhole_id = $1 and c.sequence > $2 order by c.sequence`,
     [pigeonholeId, behind],
   );

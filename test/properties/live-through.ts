@@ -4,7 +4,7 @@ import { forecastNeeds } from '../../reading/demand.js';
 import { PigeonholeReader } from '../../reading/pigeonhole-reader.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { pollNow, sweepNow } from '../../ledger/streams-due.js';
 import { writeProgress } from '../../ledger/streams-progress.js';
 import { ServiceGate } from '../../requests/service-gate.js';
@@ -219,9 +219,9 @@ class Life {
   async #ask(asked: HistoryStep['asked']): Promise<void> {
     if (asked === 'nothing') return;
     const { ledger } = this.around.scene;
-    const ref = await refOf(ledger, 'acme', pigeonholeId);
-    if (asked === 'poll') await pollNow(ledger, ref);
-    else await sweepNow(ledger, ref, null);
+    const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', pigeonholeId);
+    if (asked === 'poll') await pollNow(ledger, pigeonholeNumber);
+    else await sweepNow(ledger, pigeonholeNumber, null);
     this.#process.kept?.forget();
   }
 

@@ -17,7 +17,7 @@ const statements = {
       encode(copies_hash, 'hex') as copies, payload::text, visibility, attendee_id, says_anonymous, consent from items`,
   changes: `select concat_ws(' ', list, key, revision) as name, kind, session_id, visibility, snapshot::text
     from changes`,
-  missing: `select concat_ws(' ', list, key) as name, walks, state, steady_walks, looked_at, lacked_at from missing`,
+  missing: `select concat_ws(' ', list, key) as name, walks, state, steady_walks, looked_up_at, lacked_at from missing`,
   // Further walks in an order that is trusted do not count.
   streams: `select concat_ws(' ', list, session_id) as name, wanted, due_at, polled_at, swept_at, sweep_due_at,
       changed_at, sweeps, quiet_reads, failures, failure, every_ms, wanted_ms, every_reason, item_order,

@@ -362,8 +362,8 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     const first = await follow(app, '/api/changes/live?pigeonhole=acme/101');
     const { id } = await first.next();
     await first.end();
-    const [ref, head] = id.split('-') as [string, string];
-    const later = `${ref}-${(parseInt(head, 36) + 100).toString(36)}`;
+    const [pigeonholeNumber, head] = id.split('-') as [string, string];
+    const later = `${pigeonholeNumber}-${(parseInt(head, 36) + 100).toString(36)}`;
     const again = await follow(app, '/api/changes/live?pigeonhole=acme/101', later);
     await stage.patch('attendees', 1, { Name: 'Person 11' });
     await stage.pollsAreDue();

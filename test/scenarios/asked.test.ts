@@ -7,7 +7,13 @@ import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { lockPlaceWithLanes } from '../../ledger/lock-order.js';
 import { pause, resume } from '../../ledger/pauses.js';
-import { addSelections, archiveSelections, refOf, registerSyncs, saveStates } from '../../ledger/pigeonholes.js';
+import {
+  addSelections,
+  archiveSelections,
+  pigeonholeNumberOf,
+  registerSyncs,
+  saveStates,
+} from '../../ledger/pigeonholes.js';
 import { assignReaders, beat, readerNumbers, takeReader } from '../../ledger/readers.js';
 import { ensureStreams } from '../../ledger/streams.js';
 import { replanStreams } from '../../ledger/streams-due.js';
@@ -81,7 +87,7 @@ const others: Readonly<Record<string, 'reader' | 'beat' | 'none'>> = {
   endPausesOf: 'none', // of an import
   pauseReasons: 'none', // a text
   liftChangedCredential: 'none', // only an operator's pause stops a reader
-  refOf: 'none',
+  pigeonholeNumberOf: 'none',
   ensurePlaces: 'none',
   claimHidden: 'none',
   storeNextSequence: 'none',
@@ -170,7 +176,7 @@ const actions: Readonly<
 describe.each(kinds)('the reader of a pigeonhole, on %s', (kind) => {
   let ledger: Ledger;
   let configuration: number;
-  let ref: number;
+  let pigeonholeNumber: number;
   let asked: () => Promise<number>;
 
   beforeEach(async () => {
@@ -183,8 +189,8 @@ describe.each(kinds)('the reader of a pigeonhole, on %s', (kind) => {
     );
     for (const sync of ['events', 'more']) await addSelections(ledger, { sync, workspace: 'acme', configuration }, [1]);
     await assignReaders(ledger);
-    ref = await refOf(ledger, 'acme', 1);
-    await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
+    pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 1);
+    await ensureStreams(ledger, pigeonholeNumber, [{ list: 'attendees', sessionId: 0 }]);
     const [number] = await readerNumbers(ledger);
     const lease = (await takeReader(ledger, number!, 'test'))!;
     asked = async () => (await beat(ledger, lease))!.members[0]!.asked;
@@ -214,8 +220,11 @@ describe.each(kinds)('the reader of a pigeonhole, on %s', (kind) => {
     ['a rehearsal', () => carryOut({ do: 'poll-now', kind: 'pigeonhole', name: 'acme/1', forSeconds: 60 })],
     ['another status', () => saveStates(ledger, 'acme', [{ id: 1, status: 'live', days: null }])],
     ['other event days', () => saveStates(ledger, 'acme', [{ id: 1, status: null, days: '2026-11-21' }])],
-    ['the end of its selection by one of two syncs', () => archiveSelections(ledger, 'events', [ref])],
-    ['what an erasure or retention removes', () => ledger.db.transaction((tx) => lockPlaceWithLanes(tx, ref))],
+    ['the end of its selection by one of two syncs', () => archiveSelections(ledger, 'events', [pigeonholeNumber])],
+    [
+      'what an erasure or retention removes',
+      () => ledger.db.transaction((tx) => lockPlaceWithLanes(tx, pigeonholeNumber)),
+    ],
     ['the end of an outage', () => retryAfterOutage(ledger, 'acme')],
   ])('hears of %s', async (_, operation) => {
     expect(await hears(operation)).toBe(true);
@@ -228,7 +237,7 @@ describe.each(kinds)('the reader of a pigeonhole, on %s', (kind) => {
   });
 
   it('hears of its selection by another sync', async () => {
-    await archiveSelections(ledger, 'events', [ref]);
+    await archiveSelections(ledger, 'events', [pigeonholeNumber]);
     expect(await hears(() => addSelections(ledger, { sync: 'events', workspace: 'acme', configuration }, [1]))).toBe(
       true,
     );
@@ -246,8 +255,8 @@ describe.each(kinds)('the reader of a pigeonhole, on %s', (kind) => {
 
   it('hears of the decision about deletions that were held', async () => {
     const [hold] = await ledger.db.query<{ id: number }>(
-      `insert into holds (ref, list, items, of_items) values ($1, 'attendees', 5, 6) returning id`,
-      [ref],
+      `insert into holds (pigeonhole_number, list, items, of_items) values ($1, 'attendees', 5, 6) returning id`,
+      [pigeonholeNumber],
     );
     expect(await hears(() => decideHold(ledger, hold!.id, 'rejected'))).toBe(true);
   });

@@ -117,7 +117,7 @@ describe.each(kinds)('an item that depends on the setting of another list, on %s
     expect(client.requests.filter((list) => list === 'sessions').length).toBeLessThanOrEqual(1 + judged.length);
     // Requests for other lists do not make the interval of the sessions longer.
     const reads = await scene.ledger.db.query<{ list: string; quiet: number }>(
-      "select list, quiet_reads as quiet from streams where list in ('sessions', 'attendees') and ref <> 0",
+      "select list, quiet_reads as quiet from streams where list in ('sessions', 'attendees') and pigeonhole_number <> 0",
     );
     const quiet = Object.fromEntries(reads.map((row) => [row.list, row.quiet]));
     expect(quiet['sessions']).toBeLessThanOrEqual(quiet['attendees']!);

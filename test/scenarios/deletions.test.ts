@@ -35,7 +35,7 @@ async function aDayPasses(stage: Stage): Promise<void> {
   await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
   await stage.db.query(
     `update missing set since = since - interval '25 hours', evident_at = evident_at - interval '25 hours',
-       confirm_at = confirm_at - interval '25 hours', looked_at = null`,
+       confirm_at = confirm_at - interval '25 hours', looked_up_at = null`,
   );
 }
 
@@ -554,7 +554,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     const gone = async (): Promise<unknown> =>
       await stage.db.query(
         `select p.gone_at is not null as pigeonhole, s.gone_at is not null as list from pigeonholes p
-           join streams s on s.ref = p.ref where s.list = 'attendees'`,
+           join streams s on s.pigeonhole_number = p.pigeonhole_number where s.list = 'attendees'`,
       );
     expect(await gone()).toEqual([{ pigeonhole: true, list: true }]);
     await stage.control('DELETE', 'faults');

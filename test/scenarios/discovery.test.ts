@@ -40,7 +40,8 @@ describe.each(kinds)('discovery, on %s', (kind) => {
     await stage.sweepsAreDue();
     await scene.settle();
     const selected = await stage.db.query<{ pigeonhole_id: number }>(
-      'select p.pigeonhole_id from selections s join pigeonholes p on p.ref = s.ref order by 1',
+      `select p.pigeonhole_id from selections s join pigeonholes p on p.pigeonhole_number = s.pigeonhole_number
+         order by 1`,
     );
     expect(selected.map((row) => row.pigeonhole_id)).toEqual([101, 202]);
     expect(archived(scene, 'sessions', 7)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { deleteItems } from '../../reading/delete-items.js';
 import { openErasures } from '../../people/erasures.js';
 import { beginImport, startImport } from '../../ledger/imports/imports.js';
 import { stageRows } from '../../importing/staging.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { bytesOf, deskIn, problemsIn, requestOf } from '../imports/desk.js';
 import {
   counts,
@@ -45,7 +45,10 @@ describe.each(kinds)('data that arrives after a person was forgotten, on %s', (k
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
 
     const about = { id: secondImport, file: 'again.csv', mapping: {}, requestedBy: null, canary: null };
-    const number = await beginImport(scene.ledger, { ...about, ref: await refOf(scene.ledger, 'acme', 101) });
+    const number = await beginImport(scene.ledger, {
+      ...about,
+      pigeonholeNumber: await pigeonholeNumberOf(scene.ledger, 'acme', 101),
+    });
     const row = (at: number, attendeeCode: string) => ({
       row: at,
       profile: { attendeeCode, Name: `${attendeeCode}-n` },
@@ -121,12 +124,18 @@ describe.each(kinds)('data that arrives after a person was forgotten, on %s', (k
       },
     });
     await scene.settle();
-    const [gone] = await stage.db.query<{ ref: number; stream_id: number; key: string; next_sequence: number }>(
-      `select i.ref, i.stream_id, i.key, p.next_sequence from items i join pigeonholes p on p.ref = i.ref
+    const [gone] = await stage.db.query<{
+      pigeonholeNumber: number;
+      stream_id: number;
+      key: string;
+      next_sequence: number;
+    }>(
+      `select i.pigeonhole_number as "pigeonholeNumber", i.stream_id, i.key, p.next_sequence from items i
+         join pigeonholes p on p.pigeonhole_number = i.pigeonhole_number
        where i.list = 'votes' and i.attendee_id = 13`,
     );
-    const { ref, stream_id: streamId, key, next_sequence: nextSequence } = gone!;
-    const scope = { ref, workspace: 'acme', pigeonholeId: 101, list: 'votes', streamId, nextSequence };
+    const { pigeonholeNumber, stream_id: streamId, key, next_sequence: nextSequence } = gone!;
+    const scope = { pigeonholeNumber, workspace: 'acme', pigeonholeId: 101, list: 'votes', streamId, nextSequence };
     await stage.db.transaction((tx) => deleteItems(tx, scope, [key], new Date(Date.now() + 1000)));
     await scene.deliver('archive');
     expect(

@@ -39,7 +39,8 @@ describe.each(kinds)('the history that a new sink receives, on %s', (kind) => {
       ['3', 1, 'attendees.created'],
     ]);
     const changes = await stage.db.query<{ id: string; sequence: number; found_at: Date }>(
-      `select c.id, c.sequence, c.found_at from changes c join items i on i.ref = c.ref and i.last_sequence = c.sequence
+      `select c.id, c.sequence, c.found_at from changes c join items i on i.pigeonhole_number = c.pigeonhole_number
+         and i.last_sequence = c.sequence
        where c.list = 'attendees' order by c.sequence`,
     );
     expect(

@@ -64,8 +64,8 @@ describe.each(kinds)('ids, on %s', (kind) => {
     const scene = await stage.scene({ sinks });
     await scene.settle();
     const { ledger, sinks: opened } = scene.deps;
-    const lanes = await stage.db.query<{ sinkId: number; ref: number; total: number }>(
-      `select sink_id as "sinkId", ref, 1 as total from lanes where sink_id = $1`,
+    const lanes = await stage.db.query<{ sinkId: number; pigeonholeNumber: number; total: number }>(
+      `select sink_id as "sinkId", pigeonhole_number as "pigeonholeNumber", 1 as total from lanes where sink_id = $1`,
       [opened.get('archive')!.id],
     );
     const replay = { id: randomUUID(), lists: ['votes'], from: null, by: null, reason: null, lanes };

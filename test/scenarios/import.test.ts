@@ -8,7 +8,7 @@ import { beginImport, discardAbandonedImports, discardImport, startImport } from
 import { stageAll, stageRows } from '../../importing/staging.js';
 import { compareWithEarlier } from '../../importing/desk/check-import.js';
 import { resume } from '../../ledger/pauses.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import {
   counts,
   finish,
@@ -100,7 +100,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const bad = { attendeeCode: 'BAD', Name: 'n'.repeat(300) };
     await finish(scene, await stage(scene, rowsOf(...people(2), bad)));
     await stage(scene, rowsOf({ attendeeCode: 'HELD', Name: 'Held' }));
-    const ref = await refOf(scene.ledger, 'acme', 101);
+    const pigeonholeNumber = await pigeonholeNumberOf(scene.ledger, 'acme', 101);
     const [first, second] = people(2) as [Profile, Profile];
     const rows = [
       first,
@@ -112,8 +112,8 @@ describe.each(kinds)('an import on %s', (kind) => {
     ];
     const asked = rows.map((profile, index) => ({ row: index + 2, profile }));
     const expected = ['existing', 'conflict', 'rejected', 'send', 'elsewhere', 'send'];
-    expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
-    expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
+    expect(await compareWithEarlier(scene.ledger, pigeonholeNumber, asked)).toEqual(expected);
+    expect(await compareWithEarlier(scene.ledger, pigeonholeNumber, asked)).toEqual(expected);
   });
 
   it('creates one set of registrants if it is started twice at the same time, and both callers get the same answer', async () => {
@@ -183,8 +183,8 @@ describe.each(kinds)('an import on %s', (kind) => {
   it('takes over rows from an import that was given up during staging', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
-    const ref = await refOf(scene.ledger, 'acme', 101);
-    const about = { id: randomUUID(), ref, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
+    const pigeonholeNumber = await pigeonholeNumberOf(scene.ledger, 'acme', 101);
+    const about = { id: randomUUID(), pigeonholeNumber, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
     const [gone, stalled] = [
       await beginImport(scene.ledger, about),
       await beginImport(scene.ledger, { ...about, id: randomUUID() }),
@@ -205,8 +205,8 @@ describe.each(kinds)('an import on %s', (kind) => {
   it('is not started if the store holds fewer rows than were received', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
-    const ref = await refOf(scene.ledger, 'acme', 101);
-    const about = { id: randomUUID(), ref, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
+    const pigeonholeNumber = await pigeonholeNumberOf(scene.ledger, 'acme', 101);
+    const about = { id: randomUUID(), pigeonholeNumber, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
     const number = await beginImport(scene.ledger, about);
     expect(await stageAll(scene.ledger, number, [rowsOf(...people(2))])).toBe(2);
     const start = (rows: number): Promise<void> => startImport(scene.ledger, number, rows);

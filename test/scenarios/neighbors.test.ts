@@ -140,7 +140,8 @@ describe.each(kinds)('a live pigeonhole, on %s', (kind) => {
     });
     const isRead = async (): Promise<boolean> => {
       const [row] = await stage.db.query<{ n: number }>(
-        `select count(*)::int as n from items join pigeonholes using (ref) where workspace = 'other' and list = 'attendees'`,
+        `select count(*)::int as n from items join pigeonholes using (pigeonhole_number) where workspace = 'other'
+           and list = 'attendees'`,
       );
       return row!.n === other.pigeonholes * other.pages * perPage;
     };

@@ -29,7 +29,8 @@ async function approve(scene: Scene, name = 'archive'): Promise<ActionResult> {
   return await act({ deps: scene.deps, starter: starterOf(scene.deps) }, action);
 }
 
-const watermarks = (stage: Stage) => stage.db.query<{ watermark: number }>('select watermark from lanes order by ref');
+const watermarks = (stage: Stage) =>
+  stage.db.query<{ watermark: number }>('select watermark from lanes order by pigeonhole_number');
 
 describe.each(kinds)('an observing sink, on %s', (kind) => {
   it('sends nothing, counts what it would send, and keeps its watermark', async () => {

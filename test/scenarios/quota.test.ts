@@ -312,7 +312,8 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
       await stage.db.query<ListInterval>(
         `select s.list, s.every_reason as reason, s.every_ms::int as "everyMs",
            (extract(epoch from s.due_at - now()))::float8 as "dueInS"
-         from streams s join pigeonholes p on p.ref = s.ref where s.wanted and p.pigeonhole_id = 101`,
+         from streams s join pigeonholes p on p.pigeonhole_number = s.pigeonhole_number where s.wanted
+           and p.pigeonhole_id = 101`,
       );
     const grows = async (): Promise<void> => {
       await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 3600, headers: true } });

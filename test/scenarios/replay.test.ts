@@ -61,7 +61,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await stage.sweepsAreDue();
     await scene.settle();
     const before = archive(scene) as Line[];
-    const watermarks = await stage.db.query('select sink_id, ref, watermark from lanes order by 1, 2');
+    const watermarks = await stage.db.query('select sink_id, pigeonhole_number, watermark from lanes order by 1, 2');
     const receipts = stage.received().length;
 
     const id = idOf(await replay(scene));
@@ -77,7 +77,9 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     }
     expect(archive(scene)).toHaveLength(before.length + lines.length);
     expect(stage.received().length - receipts).toBe(lines.length);
-    expect(await stage.db.query('select sink_id, ref, watermark from lanes order by 1, 2')).toEqual(watermarks);
+    expect(await stage.db.query('select sink_id, pigeonhole_number, watermark from lanes order by 1, 2')).toEqual(
+      watermarks,
+    );
   });
 
   it('covers the requested sinks and period', async () => {

@@ -136,7 +136,7 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     for (const Name of ['second', 'third', 'fourth']) await edit(Name);
     const counts = `select list, state, changes::int, dropped::int from delivery_counts where list = 'attendees' and changes > 0 order by 1, 2`;
     const rows = `select c.key, c.revision, c.previous_sequence is not null as linked, d.revision as delivered
-      from changes c left join deliveries d on d.ref = c.ref and d.sequence = c.sequence
+      from changes c left join deliveries d on d.pigeonhole_number = c.pigeonhole_number and d.sequence = c.sequence
       where c.list = 'attendees' order by 1, 2`;
     const [full] = await stage.db.query<{ changes: number; dropped: number }>(counts);
     expect(full).toMatchObject({ changes: 5, dropped: 0 });

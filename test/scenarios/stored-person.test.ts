@@ -3,7 +3,7 @@ import { requestReplay } from '../../delivering/replays.js';
 import { beginImport, startImport } from '../../ledger/imports/imports.js';
 import { stageRows } from '../../importing/staging.js';
 import { storeInvalidRows } from '../../ledger/imports/rows.js';
-import { refOf } from '../../ledger/pigeonholes.js';
+import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { countPerson, exportPerson } from '../../people/export-person.js';
 import { findPerson } from '../../people/find-person.js';
 import { finish, rowsOf } from '../imports/importing.js';
@@ -22,7 +22,10 @@ const stages = useStages();
 async function importPeople({ ledger }: Scene): Promise<string> {
   const id = randomUUID();
   const about = { id, file: 'people.csv', mapping: {}, requestedBy: null, canary: null };
-  const number = await beginImport(ledger, { ...about, ref: await refOf(ledger, 'acme', 101) });
+  const number = await beginImport(ledger, {
+    ...about,
+    pigeonholeNumber: await pigeonholeNumberOf(ledger, 'acme', 101),
+  });
   await stageRows(ledger, number, rowsOf({ attendeeCode: '42', Name: 'MARK-name', Email: 'MARK@example.com' }));
   const problems = [{ field: 'Email', problem: 'invalid' }];
   await storeInvalidRows(ledger, number, [

@@ -170,7 +170,7 @@ describe.each(kinds)('sweeps between polls, on %s', (kind) => {
     await stage.sweepsAreDue();
     await scene.settle();
     const [row] = await stage.db.query(
-      `select s.failures, m.looked_at is not null as looked from streams s join missing m on m.stream_id = s.id`,
+      `select s.failures, m.looked_up_at is not null as looked from streams s join missing m on m.stream_id = s.id`,
     );
     expect(row).toEqual({ failures: 0, looked: true });
     expect(story(scene, 'poll-mcq-votes', 15)).toEqual(['1 created']);

@@ -141,7 +141,8 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await deliverToSink(deps, 'archive', never);
     await deliverToSink(deps, 'second', never);
     const perSink = await stage.db.query(
-      `select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id where l.ref = (select ref from pigeonholes where pigeonhole_id = 101) order by 1`,
+      `select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id
+         where l.pigeonhole_number = (select pigeonhole_number from pigeonholes where pigeonhole_id = 101) order by 1`,
     );
     expect(perSink).toEqual([
       { name: 'archive', delivered: 1 },
@@ -206,7 +207,8 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await scene.settle();
     await stage.db.query(`insert into pigeonholes (workspace, pigeonhole_id, status) values ('acme', 102, 'ended')`);
     await stage.db.query(
-      `insert into selections (sync, ref) select 'events', ref from pigeonholes where pigeonhole_id = 102`,
+      `insert into selections (sync, pigeonhole_number) select 'events', pigeonhole_number from pigeonholes
+         where pigeonhole_id = 102`,
     );
     await scene.settle();
     expect(archived(scene, 'pigeonholes').map(({ key }) => key)).toEqual(['101', '102']);

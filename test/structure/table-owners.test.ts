@@ -144,14 +144,14 @@ describe('the owners of the tables', () => {
 
 describe('the search for statements', () => {
   it.each([
-    ['insert into items (ref) values ($1)', ['items']],
+    ['insert into items (pigeonhole_number) values ($1)', ['items']],
     ['with a as (delete from pages where true), b as (update only streams s set x = 1) select 1', ['pages', 'streams']],
     ['update missing\n  set state = $1', ['missing']],
     ['truncate walks', ['walks']],
     ['copy lanes from stdin', ['lanes']],
     ['update ${table} set x = 1', ['${table}']],
     ['select 1 from items for no key update', []],
-    ['on conflict (ref) do update set items = 1', []],
+    ['on conflict (pigeonhole_number) do update set items = 1', []],
     ['// update the items', []],
   ])('finds the tables of %j', (sql, tables) => {
     expect([...tablesWrittenIn(sql)].toSorted()).toEqual(tables);

@@ -50,7 +50,8 @@ import { until } from '../until.js';
       await db.query('alter table items set (autovacuum_enabled = false)');
       expect(await analyzed()).toBe(false);
       await db.query(
-        `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+        `insert into items (pigeonhole_number, list, key, stream_id, revision, content_hash, payload, rules, seen_at,
+           last_sequence)
          select 1, 'attendees', n::text, 1, 1, '', to_json(repeat('x', 300)), '', now(), n from generate_series(1, 4000) as n`,
       );
       const [size] = await db.query<{ bytes: number }>(`select pg_relation_size('items') as bytes`);
