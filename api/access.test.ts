@@ -76,6 +76,8 @@ const routes: readonly Asked[] = [
     '/api/caller',
   ].map((path) => ({ method: 'GET', path, may: reading })),
   { method: 'HEAD', path: '/api/changes/live', may: reading },
+  { method: 'POST', path: '/api/find', body: { text: 'lunch' }, may: reading },
+  { method: 'POST', path: '/api/find', body: { text: 'lunch', personal: true }, may: ['privacy', 'admin'] },
   { method: 'POST', path: '/api/preview', body: { ...preview, sink: 'hooks', pigeonhole: 'acme/101' }, may: reading },
   ...['/api/items/acme/101/attendees?personal=1', '/api/items/acme/101/attendees/1?personal=1'].map((path) => ({
     method: 'GET',

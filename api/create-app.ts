@@ -17,6 +17,7 @@ import { serveConfiguration, servePreview } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { serveErasures, serveForgotten } from './erasures.js';
+import { serveFind } from './find.js';
 import { onlyFromHere, secureHeaders } from './browser-guards.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
 import { serveCaller, serveTokens } from './tokens.js';
@@ -62,6 +63,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveReplays(app, sources);
   serveConfiguration(app, sources, places);
   serveFields(app, sources);
+  serveFind(app, sources);
   serveDeletions(app, sources);
   servePreview(app, sources, places);
   serveWhy(app, sources);

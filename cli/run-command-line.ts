@@ -17,6 +17,7 @@ import { addDeletions } from './commands/deletions.js';
 import { addDemo, addSandbox } from './commands/demo.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFields, addPreview } from './commands/mappings.js';
+import { addFind } from './commands/find.js';
 import { addErasures, addForget, addPerson } from './commands/forget.js';
 import { addImport } from './commands/import.js';
 import { addInit } from './commands/init.js';
@@ -36,7 +37,7 @@ type AddCommand = (program: CliCommand) => void;
 /** The commands in the order and under the headings of the help. */
 const commandGroups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Get started', [addInit, addCheck, addStart, addWorker, addApi, addDemo, addSandbox]],
-  ['Observe', [addOpen, addStatus, addReady, addLive, addItems, addWhy, addPreview, addFields, addDoctor]],
+  ['Observe', [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addDoctor]],
   ['Operate', [addActions, addReplay, addSink, addDeadLetters, addDeletions, addConfig, addAlerts]],
   ['Registrants and events', [addImport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],

@@ -25,6 +25,7 @@ export class KeyedHash {
   readonly #asked: Hmac;
   readonly #origin: Hmac;
   readonly #address: Hmac;
+  readonly #beginning: Hmac;
   readonly #sealing: Buffer;
 
   constructor(keys: LedgerKeys) {
@@ -40,6 +41,7 @@ export class KeyedHash {
     this.#asked = derive(keys.subject, 'asked for');
     this.#origin = derive(keys.subject, 'origin');
     this.#address = derive(keys.subject, 'address');
+    this.#beginning = derive(keys.subject, 'beginning of a word');
     this.#sealing = new Hmac(keys.fingerprint).of('kept credentials');
   }
 
@@ -81,6 +83,14 @@ export class KeyedHash {
   /** Hashes an e-mail address, without regard to case, to find the records that have it. 16 bytes. */
   address(text: string): Buffer {
     return this.#address.firstOf(text.trim().toLowerCase(), 16);
+  }
+
+  /**
+   * Hashes the beginning of a word, for the index of a search. 48 bits, which a number can hold: the search compares the
+   * texts that it finds.
+   */
+  beginning(text: string): number {
+    return this.#beginning.firstOf(text, 6).readUIntBE(0, 6);
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 } from '../ledger/pigeonholes.js';
 import { probeGone } from '../ledger/streams-gone.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { followChanges } from '../ledger/search/entries.js';
 import { markDiscovered } from '../ledger/workspaces.js';
 import type { Collaborators } from '../cycles/collaborators.js';
 import { keepRetention } from '../people/retention.js';
@@ -25,6 +26,9 @@ import { PermitRefusal } from '../requests/quota-rules.js';
 
 /** Minimum interval between two reads that show whether a pigeonhole which counted as gone exists again. */
 const probeGoneEveryMs = 10 * 60_000;
+
+/** Maximum time that one cycle spends on the index of the search. A search itself adds what is left. */
+const searchBudgetMs = 500;
 
 /** The fields of a pigeonhole that discovery uses. */
 export interface DiscoveredPigeonhole {
@@ -69,6 +73,7 @@ export async function discoverWorkspace(
   if (started.size > 0) await deps.orchestration.wakeSinks(sinksOf(deps, workspace));
   await deps.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   const isLeft = await keepRetention(deps, workspace, signal);
+  await followChanges(deps.ledger, { workspace, budgetMs: searchBudgetMs, firstRead: 'waits', signal });
   return isLeft || hidden.isLeft ? { ...cycle, nextDueInMs: 0 } : cycle;
 }
 

@@ -2,6 +2,7 @@ import type { Queryable } from '../drivers/database.js';
 import type { NextChange } from './next-changes.js';
 import { expiredPayload } from './compare-items.js';
 import type { PageScope } from './write-changes.js';
+import { dropEntries } from '../search/entries.js';
 
 /*
  * What is removed from stored items: by a deletion, an erasure or the end of retention. The caller's transaction holds
@@ -60,6 +61,7 @@ export async function eraseItemData(
       removals.map(({ sequence }) => sequence),
     ],
   );
+  await dropEntries(tx, pigeonholeNumber, removals);
 }
 
 /** An item's new revision without a copied text. */
@@ -148,5 +150,10 @@ export async function expireItems(
     `update items set names = null where pigeonhole_number = $1 and list = $2 and key = any($3::text[])
        and names is not null`,
     [pigeonholeNumber, list, keys],
+  );
+  await dropEntries(
+    tx,
+    pigeonholeNumber,
+    keys.map((key) => ({ list, key })),
   );
 }

@@ -5,6 +5,7 @@ import { withoutIdentity, effective } from '../visibility.js';
 import { droppedBy, storedForm, withoutFields } from '../item-form.js';
 import type { Ledger } from '../ledger.js';
 import { idOfChange } from '../keyed-hash.js';
+import { renewEntries } from '../search/entries.js';
 import { keepSnapshots, rewriteSnapshots } from './snapshots.js';
 
 /** The list of a pigeonhole that a transaction writes. The transaction holds the lock on the pigeonhole's row. */
@@ -94,6 +95,13 @@ export async function writeChanges(
   ]);
   await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
   await rewriteSnapshots(tx, scope, keysOf(underOtherRules), (fields) => withoutFields(fields, dropped));
+  await renewEntries(
+    tx,
+    scope.pigeonholeNumber,
+    items.flatMap(({ differing, kind, sequence }) =>
+      kind === null && hasOtherRules(differing) ? [{ list: scope.list, key: differing.item.key, sequence }] : [],
+    ),
+  );
   const created = changes.filter(({ kind }) => kind === 'created').length;
   return { created, updated: changes.length - created };
 }

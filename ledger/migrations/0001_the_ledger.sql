@@ -305,6 +305,22 @@ create trigger items_are_counted_again after update on items
 create trigger items_are_counted_out after delete on items
   referencing old table as old_rows for each statement execute function count_items();
 
+-- What a search finds by words: sessions, pigeonholes, questions, and people (decision 0113).
+create table search_entries (
+  pigeonhole_number integer not null,
+  list              text not null,
+  key               text not null,
+  words             bigint[] not null, -- HMACs of the beginnings of its words. An index of words would keep each word for ever
+  primary key (pigeonhole_number, list, key)
+);
+create index search_entries_words on search_entries using gin (words) with (gin_pending_list_limit = 256);
+
+-- The changes of a pigeonhole up to this sequence are in search_entries.
+create table search_positions (
+  pigeonhole_number integer primary key,
+  position          bigint not null
+);
+
 create table changes (
   pigeonhole_number integer not null,
   sequence          bigint not null,

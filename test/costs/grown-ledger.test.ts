@@ -4,6 +4,9 @@ import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.tes
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import { findEntries } from '../../ledger/search/find-entries.js';
+import { followChanges } from '../../ledger/search/entries.js';
+import { nameItems } from '../../operations/name-items.js';
 import { findItems, timelineOf } from '../../operations/timeline.js';
 import { namesOf } from '../../ledger/person-names.js';
 import { eraseItems, itemsToErase } from '../../people/erase-items.js';
@@ -17,7 +20,16 @@ const attendees = 1000;
 const day = 86_400_000;
 /** Each of these steps is about one person or at most 500 rows, with a few look-ups for each. */
 const most = { rows: 8000, pages: 15_000 };
-const large = new Set(['items', 'changes', 'deliveries', 'missing', 'pages', 'registrants', 'import_rows']);
+const large = new Set([
+  'search_entries',
+  'items',
+  'changes',
+  'deliveries',
+  'missing',
+  'pages',
+  'registrants',
+  'import_rows',
+]);
 
 /**
  * The tables have 60,000 rows. A statement that reads all of them exceeds the limits by far, and would take seconds in
@@ -91,6 +103,17 @@ describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
     expect(found).toMatchObject([{ pigeonholeNumber, attendeeIds: [7], codes: ['C-7'] }]);
   });
 
+  it('items are found by words, and the index of the search follows the changes in slices', async () => {
+    const follow = { workspace: null, budgetMs: 60_000, firstRead: 'counts' } as const;
+    expect(await followChanges(ledger, follow)).toBe(0);
+    const asked = { lists: ['attendees'], workspace: null, limit: 400 };
+    expect(await findEntries(ledger, { words: ['seven'], ...asked })).toMatchObject([{ key: '7' }]);
+    expect(await findEntries(ledger, { words: ['nobody'], ...asked })).toEqual([]);
+    const place = { workspace: 'acme', pigeonholeId: 101 };
+    const items = [7, 2007].map((key) => ({ ...place, list: key === 7 ? 'attendees' : 'votes', key: String(key) }));
+    expect(await nameItems(ledger, items, { personal: true })).toMatchObject([{ title: 'Seven@example.com' }, {}]);
+  });
+
   it("a person's items are found and erased", async () => {
     const [{ number }] = (await ledger.db.query<{ number: number }>(
       `insert into erasures (id, asked_hash) values ($1, '\\x00') returning number`,
@@ -149,6 +172,12 @@ async function fill(db: Database, { hash }: Ledger): Promise<{ pigeonholeNumber:
     `update items set payload = $1, names = $2::text::bytea[] where attendee_id = 7 and list = 'attendees'`,
     [JSON.stringify(person), namesOf(hash, person)],
   );
+  // Other events, whose entries have the words of the search in other combinations.
+  await db.query(
+    `insert into search_entries (pigeonhole_number, list, key, words)
+     select n, 'attendees', n::text, array[n, n + 1, $1::int8 + n % 1000 + 1] from generate_series(1000, ${stored}) n`,
+    [hash.beginning('seven')],
+  );
   await db.query(`update items set subject = $1 where attendee_id = 7`, [hash.subject('acme', 7, 'named')]);
   return { pigeonholeNumber, sinkId };
 }
@@ -156,9 +185,9 @@ async function fill(db: Database, { hash }: Ledger): Promise<{ pigeonholeNumber:
 /** Analyzes the tables, and then tells the planner that each page holds 200 times as many rows. */
 async function pretendMillions(db: Database): Promise<void> {
   await db.script(`
-    analyze items; analyze changes; analyze deliveries; analyze registrants; analyze import_rows;
+    analyze items; analyze changes; analyze deliveries; analyze registrants; analyze import_rows; analyze search_entries;
     update pg_class set reltuples = reltuples * 200
-      where oid = any(array['items', 'changes', 'deliveries', 'registrants', 'import_rows']::regclass[])
+      where oid = any(array['items', 'changes', 'deliveries', 'registrants', 'import_rows', 'search_entries']::regclass[])
         or oid in (select indexrelid from pg_index where indrelid =
-          any(array['items', 'changes', 'deliveries', 'registrants', 'import_rows']::regclass[]))`);
+          any(array['items', 'changes', 'deliveries', 'registrants', 'import_rows', 'search_entries']::regclass[]))`);
 }

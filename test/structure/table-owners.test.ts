@@ -54,6 +54,8 @@ const owners = {
   replay_lanes: 'delivering/replays',
   replays: 'delivering/replays',
   retention_passes: 'people/retention',
+  search_entries: 'ledger/search',
+  search_positions: 'ledger/search',
   selections: 'ledger/pigeonholes',
   sign_ins: 'ledger/sign-ins',
   sink_objects: 'ledger/sink-objects',
