@@ -12,7 +12,7 @@ import {
   NO_FOLLOW,
   syncFolder,
 } from './file-access.js';
-import { changeJson } from '../change.js';
+import { type Change, changeJson } from '../change.js';
 import type { Operation, Subject } from '../sink.js';
 
 const NEWLINE = 0x0a;
@@ -118,23 +118,9 @@ export class DayFile {
     return true;
   }
 
-  /** Reads the committed lines without their newlines, in pieces of the given size in bytes. */
-  async *lines(pieceBytes: number): AsyncGenerator<string, void, undefined> {
-    let rest = Buffer.alloc(0);
-    for (let at = 0; at < this.committedLength;) {
-      const piece = Buffer.alloc(Math.min(pieceBytes, this.committedLength - at));
-      // One piece after another, because the file may be large.
-      const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
-      if (bytesRead === 0) return; // the file was long enough when it was opened, so it was shortened during the read
-      at += bytesRead;
-      const bytes = Buffer.concat([rest, piece.subarray(0, bytesRead)]);
-      let from = 0;
-      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
-        yield bytes.toString('utf8', from, end);
-        from = end + 1;
-      }
-      rest = bytes.subarray(from);
-    }
+  /** Reads the committed lines, in pieces of the given size in bytes. */
+  lines(pieceBytes: number): AsyncGenerator<PlacedLine, void, undefined> {
+    return linesWithin(this.handle, { from: 0, to: this.committedLength }, pieceBytes);
   }
 
   /**
@@ -240,6 +226,42 @@ export class DayFile {
   }
 }
 
+/** A line without its newline, and the bytes of the file that it takes up with it. */
+export interface PlacedLine {
+  readonly line: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Reads the complete lines of a part of a file, in pieces of the given size in bytes. Ends early if the file is shorter
+ * than the part, because it was shortened since its length was read.
+ */
+export async function* linesWithin(
+  handle: FileHandle,
+  part: { readonly from: number; readonly to: number },
+  pieceBytes: number,
+): AsyncGenerator<PlacedLine, void, undefined> {
+  let rest = Buffer.alloc(0);
+  let lineAt = part.from;
+  for (let at = part.from; at < part.to;) {
+    const piece = Buffer.alloc(Math.min(pieceBytes, part.to - at));
+    // One piece after another, because the file may be large.
+    const { bytesRead } = await handle.read(piece, 0, piece.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    const bytes = Buffer.concat([rest, piece.subarray(0, bytesRead)]);
+    let from = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+      const to = lineAt + end + 1 - from;
+      yield { line: bytes.toString('utf8', from, end), from: lineAt, to };
+      lineAt = to;
+      from = end + 1;
+    }
+    rest = bytes.subarray(from);
+  }
+}
+
 /** Writes all bytes at a position, because one call may write only a part of them. */
 export async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
@@ -253,7 +275,10 @@ export async function writeAll(handle: FileHandle, bytes: Buffer, position: numb
  * root.
  * @returns false if a folder is missing and may not be created
  */
-async function reachFolders({ root, path, access }: DayFileOptions, mayMake: boolean): Promise<boolean> {
+export async function reachFolders(
+  { root, path, access }: Pick<DayFileOptions, 'root' | 'path' | 'access'>,
+  mayMake: boolean,
+): Promise<boolean> {
   let folder = root;
   for (const name of dirname(path).split('/')) {
     folder = join(folder, name);
@@ -290,12 +315,17 @@ export interface FileOperation extends Operation {
 
 /** Returns the line of a change and its file: one file for each list and UTC day of the change. */
 export function toFileOperation({ change, dataJson }: Subject): FileOperation {
-  const day = change.timestamp.slice(0, 'YYYY-MM-DD'.length);
-  return {
-    changeId: change.id,
-    path: `${change.workspace}/${change.pigeonholeId}/${change.list}/${day}.ndjson`,
-    line: changeJson(change, dataJson),
-  };
+  return { changeId: change.id, path: pathOf(change), line: changeJson(change, dataJson) };
+}
+
+/** Returns the path of the file in which the line of a change belongs. It must be checked with isSafePath. */
+export function pathOf({
+  workspace,
+  pigeonholeId,
+  list,
+  timestamp,
+}: Pick<Change, 'workspace' | 'pigeonholeId' | 'list' | 'timestamp'>): string {
+  return `${workspace}/${pigeonholeId}/${list}/${timestamp.slice(0, 'YYYY-MM-DD'.length)}.ndjson`;
 }
 
 export function lineBytes(operation: FileOperation): Buffer {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ErasedItems, rewriteLine } from '../change.js';
 import type { EraseResult, Lane } from '../sink.js';
-import { committedLength, DayFile, type DayFileOptions, isSafePath, writeAll } from './day-file.js';
+import { committedLength, DayFile, type DayFileOptions, isSafePath, type PlacedLine, writeAll } from './day-file.js';
 import { FILE_MODE, type FileAccess, type Folder, syncFolder, errorCode } from './file-access.js';
 import { confirmHeld } from '../../base/lease.js';
 
@@ -29,7 +29,10 @@ export async function eraseFiles(
     const length = committedLength(lane.memory, path);
     if (length === 0 || !concerns(path, erased)) continue;
     // One after another, because each file changes the lane's memory.
-    const done = await eraseFile({ root, path, committedLength: length, access }, erased, lane);
+    const list = path.split('/')[2]!;
+    const done = await rewriteFile({ root, path, committedLength: length, access }, lane, ({ line }) =>
+      rewriteLine(line, list, erased),
+    );
     if (done === 'missing') missing += 1;
     else count += done;
   }
@@ -42,7 +45,16 @@ function concerns(path: string, { keys, questions }: ErasedItems): boolean {
   return keys.has(list) || questions.size > 0;
 }
 
-async function eraseFile(source: DayFileOptions, erased: ErasedItems, lane: Lane): Promise<number | 'missing'> {
+/**
+ * Writes a new version of a file with other lines, and puts it into the place of the old one (`eraseFiles`).
+ * @param rewrite returns a line as it has to be; null to remove it
+ * @returns the number of changed lines; `missing` if there is no such file
+ */
+export async function rewriteFile(
+  source: DayFileOptions,
+  lane: Lane,
+  rewrite: (placed: PlacedLine) => string | null,
+): Promise<number | 'missing'> {
   const { root, path, access } = source;
   const file = await DayFile.openForRecovery(source);
   if (file === undefined) return 'missing';
@@ -64,9 +76,9 @@ async function eraseFile(source: DayFileOptions, erased: ErasedItems, lane: Lane
         piece = [];
         pieceLength = 0;
       };
-      for await (const line of file.lines(pieceBytes)) {
-        const rewritten = rewriteLine(line, path.split('/')[2]!, erased);
-        if (rewritten !== line) changed += 1;
+      for await (const placed of file.lines(pieceBytes)) {
+        const rewritten = rewrite(placed);
+        if (rewritten !== placed.line) changed += 1;
         if (rewritten !== null) {
           piece.push(rewritten, '\n');
           pieceLength += rewritten.length;

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { parsedJson } from '../network/read-answer.js';
-import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { differingFields, type HeldLine } from '../revision-lines.js';
+import type { Lane, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { appendBatch, recoverBatch } from './send.js';
 import { checkFolder } from './check.js';
 import { classifyFailure, DestinationChanged, errorCode, type FileAccess, nodeFileAccess } from './file-access.js';
@@ -9,7 +10,9 @@ import { type FileOperation, toFileOperation } from './day-file.js';
 import { claimFolder, inspectFolder } from './marker.js';
 import { z } from 'zod';
 import { folder } from '../../config/values.js';
+import { LineFinder, readLines } from './read-back.js';
 import { fileCauses, fileReasons } from './reasons.js';
+import { acceptFiles, removeLines } from './repair-files.js';
 
 const fileConfigSchema = z.strictObject({
   folder: folder().describe('The folder for the files. It is created if necessary, and belongs only to this sink.'),
@@ -32,6 +35,14 @@ export function createFileSink(
   const folder = resolve(environment.baseFolder, config.folder);
   // True once this process has claimed the folder. Even a lane without memory then notices that a disk was unmounted.
   let wasClaimed = false;
+  const finder = new LineFinder({ root: folder, access });
+  const today = (): string => new Date(environment.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+
+  /** @throws {DestinationChanged} if the folder is not the one to which this sink has written */
+  async function inspect(lane: Lane): Promise<'ours' | 'fresh'> {
+    const owner = { ledgerId: lane.ledgerId, sink: environment.name };
+    return await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
+  }
 
   return {
     traits: {
@@ -61,9 +72,7 @@ export function createFileSink(
       if (signal.aborted)
         return { outcomes: operations.map(() => ({ kind: 'unknown', detail: 'stopped before the look-up' })) };
       try {
-        const owner = { ledgerId: lane.ledgerId, sink: environment.name };
-        const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
-        if (state === 'fresh') return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+        if ((await inspect(lane)) === 'fresh') return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
         await finishErasing(folder, lane, access);
         return await recoverBatch({ root: folder, access }, operations, lane);
       } catch (error) {
@@ -78,19 +87,48 @@ export function createFileSink(
     },
     async erase(erased, lane, signal) {
       try {
-        const owner = { ledgerId: lane.ledgerId, sink: environment.name };
-        const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
-        return state === 'fresh'
+        return (await inspect(lane)) === 'fresh'
           ? { kind: 'erased', count: 0, missing: 0 }
           : await eraseFiles({ root: folder, access }, erased, lane, signal);
       } catch (error) {
-        if (error instanceof DestinationChanged || errorCode(error) !== undefined)
-          return classifyFailure(error, folder);
-        throw error; // the lane was taken over, or the ledger failed
+        return knownFailure(error, folder);
+      }
+    },
+    async readBack(wanted, lane, signal) {
+      try {
+        if ((await inspect(lane)) === 'fresh') return wanted.map(() => ({ kind: 'missing' }));
+        return await readLines(finder, wanted, { root: folder, today: today(), signal });
+      } catch (error) {
+        const failure = classifyFailure(error, folder);
+        return wanted.map(() => failure);
+      }
+    },
+    compareHeld: ({ line }, held) => differingFields(line, (held as HeldLine).line),
+    async acceptHeld(lane) {
+      try {
+        if ((await inspect(lane)) === 'ours') await acceptFiles({ root: folder, access }, lane, today());
+        return { kind: 'delivered' };
+      } catch (error) {
+        return knownFailure(error, folder);
+      }
+    },
+    async removeHeld(extras, lane, signal) {
+      try {
+        if ((await inspect(lane)) === 'fresh') return extras.map(() => ({ kind: 'delivered' }));
+        return await removeLines({ root: folder, access }, extras, { lane, finder, today: today(), signal });
+      } catch (error) {
+        const failure = knownFailure(error, folder);
+        return extras.map(() => failure);
       }
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** @throws the error again if it is not about the folder: the lane was taken over, or the ledger failed */
+function knownFailure(error: unknown, folder: string): ReturnType<typeof classifyFailure> {
+  if (error instanceof DestinationChanged || errorCode(error) !== undefined) return classifyFailure(error, folder);
+  throw error;
 }
 
 function hasMemory(memory: Readonly<Record<string, unknown>>): boolean {

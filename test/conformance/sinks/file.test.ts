@@ -19,6 +19,7 @@ import type { Lane, SendResult } from '../../../sinks/sink.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Destination, Fault } from './destination.js';
 import { storyOf } from './generated-changes.js';
+import { describeLogReadBack } from './log-read-back.js';
 import { describeSink } from './sink-conformance.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
@@ -84,6 +85,22 @@ describeSink('file', {
       },
     },
   ],
+});
+
+describeLogReadBack('file', async () => {
+  const destination = await startFolder();
+  const linesOf = (content: string): string[] => content.split('\n').slice(0, -1);
+  return {
+    sink: destination.sink,
+    lines: () => [...filesIn(destination.folder).values()].flatMap(linesOf),
+    edit(edit) {
+      for (const [path, content] of filesIn(destination.folder)) {
+        const edited = linesOf(content).flatMap(edit);
+        writeFileSync(join(destination.folder, path), edited.map((line) => `${line}\n`).join(''));
+      }
+    },
+    close: destination.close,
+  };
 });
 
 describe('the file sink after a kill between writing and committing', () => {
