@@ -15,6 +15,12 @@ export interface S3Double extends RunningDouble {
 const signed = ['authorization', 'x-amz-date', 'x-amz-content-sha256', 'x-amz-security-token'];
 const rules: readonly RequestRule[] = [
   { method: 'PUT', path: /./, headers: [...signed, 'content-md5', 'if-none-match', /^x-amz-meta-/], bytes: true },
+  {
+    method: 'GET',
+    path: /^\/[^/]+\/$/,
+    headers: signed,
+    query: ['list-type', 'prefix', 'continuation-token', 'encoding-type'],
+  },
   { method: 'GET', path: /./, headers: signed },
   { method: 'HEAD', path: /./, headers: signed },
   { method: 'DELETE', path: /./, headers: signed, query: ['versionId'] },
@@ -62,6 +68,8 @@ export interface BucketOptions {
   /** `yes`: as in Amazon S3 and MinIO. `ignored`: as in some older stores. `refused`: answered with 501. */
   readonly conditions?: 'yes' | 'ignored' | 'refused';
   readonly versioning?: boolean;
+  /** Maximum number of names in a page of a list; 1,000 in Amazon S3. */
+  readonly pageSize?: number;
   /** Milliseconds since 1970, by the clock of the store. */
   readonly now?: () => number;
 }
@@ -70,6 +78,7 @@ interface StoredObject {
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string>>;
   readonly version: string;
+  readonly storedAtMs: number;
 }
 
 /** A new account: conditions and strong consistency, no versions, ACLs disabled, one key that may do everything. */
@@ -80,6 +89,7 @@ export const freshAccount = {
   rights: ['put', 'get', 'delete', 'list'] as readonly Right[],
   conditions: 'yes',
   versioning: false,
+  pageSize: 1000,
   now: () => Date.now(),
 } as const satisfies Required<BucketOptions>;
 
@@ -108,6 +118,7 @@ class Bucket {
     const [, name = '', ...rest] = request.path.split('/');
     if (name !== bucket) return this.#error(request, 404, 'NoSuchBucket');
     const key = rest.map(decodeURIComponent).join('/');
+    if (key === '' && request.method === 'GET') return this.#list(request);
     if (key === '' || key.length > 1024) return this.#error(request, 400, 'InvalidArgument');
     switch (request.method) {
       case 'PUT':
@@ -140,7 +151,8 @@ class Bucket {
     const before = this.objects.get(key);
     if (before !== undefined && this.options.versioning) this.oldVersions.set(`${key} ${before.version}`, before);
     const kept = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-') || name === 'content-type');
-    this.objects.set(key, { bytes, headers: Object.fromEntries(kept), version: `v${this.#versions}` });
+    const storedAtMs = this.options.now();
+    this.objects.set(key, { bytes, headers: Object.fromEntries(kept), version: `v${this.#versions}`, storedAtMs });
     return { status: 200, headers: { ...this.#version(`v${this.#versions}`), etag: etagOf(bytes) } };
   }
 
@@ -150,10 +162,61 @@ class Bucket {
     // Without the right to list, a missing object answers 403.
     if (found === undefined)
       return this.#may('list') ? this.#error(request, 404, 'NoSuchKey') : this.#error(request, 403, 'AccessDenied');
-    const headers = { ...found.headers, ...this.#version(found.version), etag: etagOf(found.bytes) };
+    const headers = {
+      ...found.headers,
+      ...this.#version(found.version),
+      etag: etagOf(found.bytes),
+      'last-modified': new Date(found.storedAtMs).toUTCString(),
+    };
     if (request.method === 'HEAD')
       return { status: 200, headers: { ...headers, 'content-length': String(found.bytes.length) } };
     return { status: 200, headers, bytes: found.bytes };
+  }
+
+  /**
+   * ListObjectsV2: the names with a prefix in the order of their bytes, page by page. The token of the next page is
+   * opaque. With `encoding-type=url`, names are percent-encoded.
+   */
+  #list(request: DoubleRequest): DoubleAnswer {
+    const { query } = request;
+    if (!this.#may('list')) return this.#error(request, 403, 'AccessDenied');
+    if (query.get('list-type') !== '2') return this.#error(request, 400, 'InvalidArgument');
+    const encoding = query.get('encoding-type');
+    if (encoding !== null && encoding !== 'url') return this.#error(request, 400, 'InvalidArgument');
+    const prefix = query.get('prefix') ?? '';
+    const token = query.get('continuation-token');
+    const after = token === null ? '' : Buffer.from(token, 'base64').toString('utf8');
+    const named = [...this.objects]
+      .filter(([name]) => name.startsWith(prefix))
+      .toSorted(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+      .filter(([name]) => Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0);
+    const page = named.slice(0, this.options.pageSize);
+    const isTruncated = named.length > page.length;
+    const shown = (text: string): string => (encoding === null ? xmlText(text) : encodeURIComponent(text));
+    const contents = page.map(
+      ([name, { bytes, storedAtMs }]) =>
+        `<Contents><Key>${shown(name)}</Key><LastModified>${new Date(storedAtMs).toISOString()}</LastModified>` +
+        `<ETag>${xmlText(etagOf(bytes))}</ETag><Size>${bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`,
+    );
+    const next = isTruncated
+      ? `<NextContinuationToken>${Buffer.from(page.at(-1)![0]).toString('base64')}</NextContinuationToken>`
+      : '';
+    const text =
+      `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` +
+      `<Name>${this.options.bucket}</Name><Prefix>${shown(prefix)}</Prefix><KeyCount>${page.length}</KeyCount>` +
+      `<MaxKeys>${this.options.pageSize}</MaxKeys>${encoding === null ? '' : '<EncodingType>url</EncodingType>'}` +
+      `<IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;
+    return { status: 200, headers: { 'content-type': 'application/xml' }, text };
+  }
+
+  /** Replaces, copies or removes an object as a colleague does with another client. Null removes it. */
+  put(name: string, object: { readonly bytes: Buffer; readonly headers?: StoredObject['headers'] } | null): void {
+    this.#versions += 1;
+    if (object === null) this.objects.delete(name);
+    else {
+      const { bytes, headers = {} } = object;
+      this.objects.set(name, { bytes, headers, version: `v${this.#versions}`, storedAtMs: this.options.now() });
+    }
   }
 
   #delete(request: DoubleRequest, key: string): DoubleAnswer {
@@ -194,6 +257,10 @@ export function errorAnswer(
   };
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${code}</Message></Error>`;
   return isHead ? { status, headers } : { status, headers, text };
+}
+
+function xmlText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 function etagOf(bytes: Buffer): string {

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { groupBy } from '../../base/grouping.js';
-import { changeJson } from '../change.js';
-import type { Fields, Lane, Operation, Subject } from '../sink.js';
+import { type Change, changeJson } from '../change.js';
+import { type Fields, fieldsOf, type Lane, type Operation, type Subject } from '../sink.js';
 import type { S3Config } from './config.js';
 
 export interface S3Operation extends Operation {
@@ -22,10 +22,14 @@ export interface S3Operation extends Operation {
 export function toS3Operation({ change, dataJson }: Subject): S3Operation {
   return {
     changeId: change.id,
-    partition: `${change.list}/${change.timestamp.slice(0, 'YYYY-MM-DD'.length)}`,
+    partition: partitionOf(change),
     foundAtMs: Date.parse(change.timestamp),
     line: changeJson(change, dataJson),
   };
+}
+
+export function partitionOf({ list, timestamp }: Pick<Change, 'list' | 'timestamp'>): string {
+  return `${list}/${timestamp.slice(0, 'YYYY-MM-DD'.length)}`;
 }
 
 /** Returns the call for a change. Its object also contains the lines of other changes. Pure. */
@@ -128,7 +132,18 @@ export class ObjectNames {
   }
 
   object(partition: string, number: number): string {
-    return `${this.#folder(partition)}/${this.#lane}-${String(number).padStart(8, '0')}.${this.#ending}`;
+    return `${this.folder(partition)}${this.#lane}-${String(number).padStart(8, '0')}.${this.#ending}`;
+  }
+
+  /**
+   * Returns the number in the name of an object of this lane, whatever its compression; `other-lane` for an object of
+   * another lane; undefined for any other name.
+   */
+  numberIn(partition: string, key: string): number | 'other-lane' | undefined {
+    const [, lane, number] =
+      /^(.+-\d+)-(\d{8,})\.ndjson(?:\.gz)?$/.exec(key.slice(this.folder(partition).length)) ?? [];
+    if (lane === undefined) return undefined;
+    return lane === this.#lane ? Number(number) : 'other-lane';
   }
 
   /**
@@ -144,9 +159,10 @@ export class ObjectNames {
     return `${this.#root}_pigeonpost/${name}`;
   }
 
-  #folder(partition: string): string {
+  /** Returns the start of the names of all objects of a partition, whatever their lane. */
+  folder(partition: string): string {
     const [list, day] = partition.split('/');
-    return `${this.#root}${list}/day=${day}`;
+    return `${this.#root}${list}/day=${day}/`;
   }
 }
 
@@ -207,4 +223,12 @@ export async function unpacked(bytes: Buffer, { compression }: Pick<S3Config, 'c
 export function manifestText(bucket: string, names: readonly string[]): string {
   const entries = names.map((name) => ({ url: `s3://${bucket}/${name}`, mandatory: true }));
   return `${JSON.stringify({ entries })}\n`;
+}
+
+/** Returns the names of the objects in a manifest of this bucket; none if it is not a manifest. */
+export function namesInManifest(bucket: string, text: string): string[] {
+  const { entries } = fieldsOf(parsedJson(text));
+  const start = `s3://${bucket}/`;
+  const urls = Array.isArray(entries) ? entries.map((entry) => fieldsOf(entry)['url']) : [];
+  return urls.flatMap((url) => (typeof url === 'string' && url.startsWith(start) ? [url.slice(start.length)] : []));
 }

@@ -7,7 +7,9 @@ import type { Failure } from './classify.js';
 import { bucketUrl, S3Client } from './client.js';
 import { s3ConfigSchema, type S3Config } from './config.js';
 import { eraseObjects } from './erase.js';
-import { claimPrefix, type Store } from './store.js';
+import { claimPrefix, readMarker, refusal, type Store } from './store.js';
+import { compareLine, type HeldObjectLine, ObjectFinder, readLines } from './read-back.js';
+import { acceptObjects, removeLines } from './repair-objects.js';
 import { deferralMs, previewOf, type S3Operation, toS3Operation } from './objects.js';
 import { recoverBatch, writeBatch } from './send.js';
 import { s3Causes, s3Reasons } from './reasons.js';
@@ -30,6 +32,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment): Si
     connections: CONNECTIONS,
   });
   const store: Store = { config, client: new S3Client({ config, dispatcher, requestTimeoutMs, now }) };
+  const finder = new ObjectFinder(store);
   let isClaimed = false;
 
   async function claim({ ledgerId }: Lane, signal: AbortSignal): Promise<Failure | undefined> {
@@ -74,9 +77,38 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment): Si
     },
     erase: (erased, lane, signal): Promise<EraseResult> =>
       underOwnSignal(signal, (own) => eraseObjects(store, erased, lane, own)),
+    async readBack(wanted, lane, signal) {
+      return await underOwnSignal(signal, async (own) => {
+        const refused = await refusalOf(lane, own);
+        const isForeign = refused?.kind === 'pause' && refused.cause === 'destination';
+        return isForeign ? wanted.map(() => refused) : await readLines(store, finder, wanted, { lane, signal: own });
+      });
+    },
+    compareHeld: (operation, held) => compareLine(operation, held as HeldObjectLine),
+    async acceptHeld(lane, signal) {
+      return await underOwnSignal(
+        signal,
+        async (own) => (await refusalOf(lane, own)) ?? (await acceptObjects(store, lane, own)),
+      );
+    },
+    async removeHeld(extras, lane, signal) {
+      return await underOwnSignal(signal, async (own) => {
+        const refused = await refusalOf(lane, own);
+        if (refused === undefined) return await removeLines(store, finder, extras, { lane, signal: own });
+        return extras.map(() => refused);
+      });
+    },
     close: () => dispatcher.close(),
   };
+
+  /** Returns why this sink may not read or change the objects under its prefix; undefined if it may. */
+  async function refusalOf({ ledgerId }: Lane, signal: AbortSignal): Promise<Refusal | undefined> {
+    const refused = refusal(await readMarker(store, signal), { ledgerId, sink: environment.name }, config.prefix);
+    return refused?.kind === 'unknown' ? { kind: 'retry', detail: refused.detail } : refused;
+  }
 }
+
+type Refusal = Exclude<Failure, { readonly kind: 'unknown' }>;
 
 export const s3SinkType: SinkType<S3Config> = {
   type: 's3',

@@ -6,11 +6,14 @@ import type { S3Config } from './config.js';
 import {
   doubtfulOf,
   existingNumbers,
+  digestOf,
   type Intent,
   manifestText,
+  namesInManifest,
   type Numbers,
   ObjectNames,
   packed,
+  unpacked,
 } from './objects.js';
 
 export interface Store {
@@ -90,8 +93,9 @@ export async function replaceObject(
   { key, text, digest }: { readonly key: string; readonly text: string; readonly digest: string },
   signal: AbortSignal,
 ): Promise<Stored> {
-  const body = await packed(text, config);
-  const answer = await client.call({ method: 'PUT', key, body, headers: objectHeaders(body, digest, config) }, signal);
+  const format = { compression: compressionOf(key) };
+  const body = await packed(text, format);
+  const answer = await client.call({ method: 'PUT', key, body, headers: objectHeaders(body, digest, format) }, signal);
   if (answer.kind === 'answer' && answer.status === 200) {
     const verified = await verifyStored({ client, config }, { key, digest }, signal);
     return verified.kind === 'unknown' ? { ...verified, kind: 'retry' } : verified; // a repeat is harmless
@@ -115,6 +119,110 @@ export async function findObject({ client }: Store, key: string, signal: AbortSi
   }
   if (answer.kind === 'answer' && answer.status === 404) return { kind: 'absent' };
   return classifyFailure(answer, 'looking for an object', { isWrite: false });
+}
+
+/** An object in a list of the bucket. */
+export interface ListedObject {
+  readonly key: string;
+  /** Changes with the content. */
+  readonly etag: string;
+  /** ISO 8601, UTC. */
+  readonly changedAt: string;
+}
+
+type Listed = { readonly kind: 'listed'; readonly objects: readonly ListedObject[] } | Refused;
+
+/** The key lacks the right to list the bucket or to read objects. */
+interface Forbidden {
+  readonly kind: 'forbidden';
+  readonly detail: string;
+}
+
+export type Refused = Failure | Forbidden;
+
+/**
+ * Lists the objects whose names start with a prefix. Source: Amazon S3 API Reference, ListObjectsV2: pages of up to
+ * 1,000 names in the order of UTF-8, and names that are percent-encoded with `encoding-type=url`.
+ */
+export async function listObjects({ client }: Store, prefix: string, signal: AbortSignal): Promise<Listed> {
+  const objects: ListedObject[] = [];
+  let token: string | undefined;
+  do {
+    const query = {
+      'list-type': '2',
+      'encoding-type': 'url',
+      prefix,
+      ...(token !== undefined && { 'continuation-token': token }),
+    };
+    const answer = await client.call({ method: 'GET', key: '', query }, signal);
+    if (answer.kind !== 'answer' || answer.status !== 200) return refusedRead(answer, 'listing the bucket');
+    const page = answer.body.toString('utf8');
+    const isEncoded = elementOf(page, 'EncodingType') === 'url';
+    for (const [, entry = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+      const name = elementOf(entry, 'Key') ?? '';
+      const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name;
+      objects.push({ key, etag: elementOf(entry, 'ETag') ?? '', changedAt: elementOf(entry, 'LastModified') ?? '' });
+    }
+    token = elementOf(page, 'IsTruncated') === 'true' ? elementOf(page, 'NextContinuationToken') : undefined;
+  } while (token !== undefined);
+  return { kind: 'listed', objects };
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Returns the text of the first element with this name. */
+function elementOf(xml: string, name: string): string | undefined {
+  const text = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(xml)?.[1];
+  return text?.replaceAll(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => entities[entity]!);
+}
+
+function refusedRead(answer: S3Answer, what: string): Refused {
+  const failure = classifyFailure(answer, what, { isWrite: false });
+  const isDenied = answer.kind === 'answer' && answer.status === 403 && answer.code === 'AccessDenied';
+  return isDenied && 'detail' in failure ? { kind: 'forbidden', detail: failure.detail } : failure;
+}
+
+export interface ReadObject {
+  readonly kind: 'read';
+  /** Without newlines at their ends. Empty if the object is not in this sink's format. */
+  readonly lines: readonly string[];
+  /** True if a sink of pigeonpost wrote the object, or it is a copy of one. */
+  readonly isMarked: boolean;
+  /** True if the object has exactly the lines that the sink wrote. */
+  readonly isIntact: boolean;
+}
+
+/** Reads the lines of an object. */
+export async function readObject(
+  { client }: Store,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReadObject | { readonly kind: 'absent' } | Refused> {
+  const answer = await client.call({ method: 'GET', key }, signal);
+  if (answer.kind === 'answer' && answer.status === 404 && answer.code !== 'NoSuchBucket') return { kind: 'absent' };
+  if (answer.kind !== 'answer' || answer.status !== 200) return refusedRead(answer, 'reading an object');
+  const digest = answer.headers[digestHeader];
+  try {
+    const text = await unpacked(answer.body, { compression: compressionOf(key) });
+    const lines = text.split('\n').filter((line) => line !== '');
+    return { kind: 'read', lines, isMarked: digest !== undefined, isIntact: digest === digestOf(text) };
+  } catch {
+    return { kind: 'read', lines: [], isMarked: digest !== undefined, isIntact: false };
+  }
+}
+
+/** Returns the names of the objects that the manifest of a partition lists; none if there is no manifest. */
+export async function readManifest(
+  { client, config }: Store,
+  lane: Lane,
+  partition: string,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'manifest'; readonly names: ReadonlySet<string> } | Refused> {
+  const answer = await client.call({ method: 'GET', key: new ObjectNames(config, lane).manifest(partition) }, signal);
+  if (answer.kind === 'answer' && answer.status === 404 && answer.code !== 'NoSuchBucket')
+    return { kind: 'manifest', names: new Set() };
+  if (answer.kind !== 'answer' || answer.status !== 200) return refusedRead(answer, 'reading a manifest');
+  return { kind: 'manifest', names: new Set(namesInManifest(config.bucket, answer.body.toString('utf8'))) };
 }
 
 export async function deleteObject({ client }: Store, key: string, signal: AbortSignal): Promise<Stored> {
@@ -145,13 +253,22 @@ export async function putManifest(
  * Returns the headers of an object. There is no `content-encoding`, because stores and loaders would decompress the
  * object, although its name says that it is compressed. `content-md5` makes the store refuse a damaged body.
  */
-function objectHeaders(body: Buffer, digest: string, { compression }: S3Config): Record<string, string> {
+function objectHeaders(
+  body: Buffer,
+  digest: string,
+  { compression }: Pick<S3Config, 'compression'>,
+): Record<string, string> {
   return {
     'content-type': compression === 'gzip' ? 'application/gzip' : 'application/x-ndjson',
     'content-md5': md5(body),
     [digestHeader]: digest,
     [sizeHeader]: String(body.length),
   };
+}
+
+/** Returns the compression of an object, which may be older than the present configuration. */
+function compressionOf(key: string): S3Config['compression'] {
+  return key.endsWith('.gz') ? 'gzip' : 'none';
 }
 
 /** Returns the header with which the store refuses a name that exists (HTTP 412). */

@@ -99,7 +99,7 @@ describeLogReadBack('file', async () => {
         writeFileSync(join(destination.folder, path), edited.map((line) => `${line}\n`).join(''));
       }
     },
-    close: destination.close,
+    close: () => destination.close(),
   };
 });
 

@@ -1,10 +1,11 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { Secret } from '../../../config/secret.js';
 import type { Change, ErasedItems } from '../../../sinks/change.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import { s3ConfigSchema } from '../../../sinks/s3/config.js';
 import { createS3Sink, s3SinkType } from '../../../sinks/s3/s3.js';
 import type { S3Operation } from '../../../sinks/s3/objects.js';
-import type { Lane, Outcome, Sink } from '../../../sinks/sink.js';
+import type { Lane, Outcome, ReadBack, Sink } from '../../../sinks/sink.js';
 import {
   errorAnswer,
   freshAccount,
@@ -15,9 +16,10 @@ import {
 } from '../../../sandbox/s3/start-s3-double.js';
 import { Courier, type Destination, type Fault } from './destination.js';
 import { storyOf } from './generated-changes.js';
+import { describeLogReadBack } from './log-read-back.js';
 import { Gate, type GateMode } from './gate.js';
 import { describeSink } from './sink-conformance.js';
-import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
+import { environmentOf, laneOf as laneWith } from '../../../sinks/sink-environment.test-kit.js';
 
 /*
  * What the delivery engine relies on, for objects in a bucket of the S3 stand-in: each line once, whatever is lost or
@@ -96,6 +98,23 @@ const refusing = (name: string, status: number, code: string): Fault<S3Destinati
   begin: async ({ double }) =>
     double.faults.add({ effect: { kind: 'answer', answer: errorAnswer(status, code) }, times: 1000 }),
   repair: async ({ double }) => double.faults.clear(),
+});
+
+describeLogReadBack('s3', async () => {
+  const destination = await startDestination();
+  const { bucket } = destination.double;
+  return {
+    sink: destination.sink,
+    lines: () => linesOf(destination.double),
+    edit(edit) {
+      for (const [name, text] of destination.double.texts()) {
+        const edited = text.split('\n').slice(0, -1).flatMap(edit);
+        const bytes = gzipSync(edited.map((line) => `${line}\n`).join(''));
+        bucket.put(name, { ...bucket.objects.get(name)!, bytes });
+      }
+    },
+    close: () => destination.close(),
+  };
 });
 
 describeSink('s3', {
@@ -510,5 +529,140 @@ describe('the check of the s3 sink', () => {
     await start({ keys: [{ ...key!, sessionToken: 'session+token==' }] });
     expect((await check())[0]).toMatch(/InvalidToken/);
     expect(await check({ sessionToken: new Secret('session+token==') })).toEqual([expect.stringMatching(/^ok /)]);
+  });
+});
+
+describe('objects that a colleague changed', () => {
+  const story = storyOf({ items: 30, revisions: 4 });
+  let double: S3Double;
+  let memory: Record<string, unknown>;
+
+  const lane = (): Lane => laneWith(memory);
+
+  async function open(options: BucketOptions = {}, keys: Record<string, unknown> = {}): Promise<Sink<S3Operation>> {
+    double = await startS3Double({ now, pageSize: 2, ...options });
+    memory = {};
+    const sink = sinkAt(portOf(double), keys);
+    for (const some of [story.slice(0, 50), story.slice(50, 60), story.slice(60)]) {
+      const result = await sink.send(await operationsFor(sink, some), lane(), signal);
+      Object.assign(memory, result.memory);
+    }
+    return sink;
+  }
+
+  afterEach(() => double.close());
+
+  async function differencesOf(sink: Sink<S3Operation>): Promise<Record<string, number>> {
+    const operations = await operationsFor(sink, story);
+    const wanted = story.map((change, at): ReadBack<S3Operation> => ({
+      change,
+      expected: 'content',
+      operation: operations[at]!,
+      object: null,
+      removal: null,
+    }));
+    const counts: Record<string, number> = {};
+    for (const [at, result] of (await sink.readBack!(wanted, lane(), signal)).entries()) {
+      const names = result.kind === 'held' ? sink.compareHeld!(operations[at]!, result.held) : [result.kind];
+      const copies = 'copies' in result && result.copies !== undefined ? [`copies: ${result.copies.length}`] : [];
+      for (const name of [...names, ...copies]) counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  const firstObject = (): string => [...double.texts().keys()][0]!;
+
+  it.each(['gzip', 'none'])(
+    '(%s) miss the lines of a deleted object, and a repair makes its name a gap',
+    async (compression) => {
+      const sink = await open({}, { compression });
+      expect(await differencesOf(sink)).toEqual({});
+      const name = firstObject();
+      const lost = double.texts().get(name)!.split('\n').length - 1;
+      double.bucket.put(name, null);
+      expect(await differencesOf(sink)).toEqual({ missing: lost });
+      expect(await sink.acceptHeld!(lane(), signal)).toEqual({ kind: 'delivered' });
+      const manifests = [...double.bucket.objects].filter(([key]) => key.includes('manifests/'));
+      const listed = manifests.flatMap(([, { bytes }]) =>
+        (JSON.parse(bytes.toString()) as { entries: { url: string }[] }).entries.map(({ url }) => url),
+      );
+      expect(listed.toSorted()).toEqual([...double.texts().keys()].map((key) => `s3://${freshAccount.bucket}/${key}`));
+      await sink.close();
+    },
+  );
+
+  it('differ in their manifest if it was removed or lacks an object, and a repair writes it again', async () => {
+    const sink = await open();
+    const manifests = [...double.bucket.objects.keys()].filter((key) => key.includes('manifests/'));
+    double.bucket.put(manifests[0]!, null);
+    const { manifest = 0, ...others } = await differencesOf(sink);
+    expect(others).toEqual({});
+    expect(manifest).toBeGreaterThan(0);
+    expect(await sink.acceptHeld!(lane(), signal)).toEqual({ kind: 'delivered' });
+    expect(await differencesOf(sink)).toEqual({});
+    const puts = double.requests.filter(({ method }) => method === 'PUT').length;
+    await sink.acceptHeld!(lane(), signal);
+    expect(double.requests.filter(({ method }) => method === 'PUT')).toHaveLength(puts);
+    await sink.close();
+  });
+
+  it('count as copies under another name if they carry the mark of the sink, and a repair removes only these', async () => {
+    const sink = await open();
+    const name = firstObject();
+    const folder = name.replace(/[^/]+$/, '');
+    const object = double.bucket.objects.get(name)!;
+    const copied = double.texts().get(name)!.split('\n').length - 1;
+    double.bucket.put(`${folder}copy of monday.ndjson.gz`, object); // CopyObject keeps the metadata
+    double.bucket.put(`${folder}extract.ndjson.gz`, { bytes: object.bytes }); // uploaded by another program
+    double.bucket.put(`${folder}acme-102-00000000.ndjson.gz`, object); // another pigeonhole
+    expect(await differencesOf(sink)).toEqual({ [`copies: 1`]: copied });
+    const operations = await operationsFor(sink, story);
+    const extras = story.map((change, at) => ({
+      change,
+      expected: 'content' as const,
+      operation: operations[at]!,
+      object: null,
+      removal: null,
+      copies: ['a copy'],
+    }));
+    const before = new Map(double.bucket.objects);
+    await sink.removeHeld!(extras, lane(), signal);
+    expect(await differencesOf(sink)).toEqual({});
+    before.delete(`${folder}copy of monday.ndjson.gz`);
+    expect(new Map(double.bucket.objects)).toEqual(before);
+    await sink.close();
+  });
+
+  it('tell when an object was replaced', async () => {
+    const sink = await open();
+    const name = firstObject();
+    const text = gunzipSync(double.bucket.objects.get(name)!.bytes).toString();
+    double.bucket.put(name, { bytes: gzipSync(text.replaceAll('"text":"revision', '"text":"edited')) });
+    const { id } = JSON.parse(text.split('\n')[0]!) as Change;
+    const change = story.find((each) => each.id === id)!;
+    const [operation] = await operationsFor(sink, [change]);
+    const wanted = { change, expected: 'content', operation: operation!, object: null, removal: null } as const;
+    const [result] = await sink.readBack!([wanted], lane(), signal);
+    expect(result).toMatchObject({ kind: 'held', changedAt: new Date(nowMs).toISOString() });
+    expect(sink.compareHeld!(operation!, (result as { held: unknown }).held)).toEqual(['data.text']);
+    await sink.close();
+  });
+
+  it.each([
+    ['list', 'listing the bucket'],
+    ['get', 'reading an object'],
+  ] as const)('cannot be read without the right "%s", which the result says', async (right, sentence) => {
+    const rights = [...freshAccount.rights];
+    const sink = await open({ rights });
+    rights.splice(rights.indexOf(right), 1);
+    const operations = await operationsFor(sink, story.slice(0, 1));
+    const [result] = await sink.readBack!(
+      [{ change: story[0]!, expected: 'content', operation: operations[0]!, object: null, removal: null }],
+      lane(),
+      signal,
+    );
+    expect(result).toMatchObject({ kind: 'unreadable', cause: 'no-read-right' });
+    expect((result as { detail: string }).detail).toContain(sentence);
+    await sink.close();
   });
 });
