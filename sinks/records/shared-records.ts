@@ -1,0 +1,85 @@
+import type { Fields, Lane } from '../sink.js';
+
+/** The writes of one item to one record, as the item's object says. */
+export interface RecordWrites {
+  /** The type and the id of the record. */
+  readonly record: string;
+  /** Time of the last write of each field by the item, Unix time in ms, by the field's name in lower case. */
+  readonly writtenAtMs: ReadonlyMap<string, number>;
+}
+
+/** The latest write of a field, and the number of items whose write has this time. */
+interface Latest {
+  readonly atMs: number;
+  readonly writers: number;
+}
+
+/**
+ * - `ours`: this item wrote the field last.
+ * - `other`: another item wrote it later, so the value belongs to that item.
+ * - `together`: this item and another one wrote it in one call, and it is not known whose value was written.
+ */
+export type LastWriter = 'ours' | 'other' | 'together';
+
+/** Time for which the objects of the items are believed. */
+const BELIEVED_FOR_MS = 60_000;
+
+/**
+ * Knows the records that several items write, such as two attendees with one e-mail address, or a person at two events.
+ * Their fields have the value of the item that wrote them last, which is no difference of the others. Reads the objects
+ * of all items, but only when an item seems to differ.
+ */
+export class SharedRecords {
+  #latest: ReadonlyMap<string, ReadonlyMap<string, Latest>> = new Map();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  /**
+   * @param writesIn returns the writes that an item's object contains
+   * @param clock a monotonic clock in ms
+   */
+  constructor(
+    private readonly writesIn: (object: Fields) => readonly RecordWrites[],
+    private readonly clock: { now(): number } = performance,
+  ) {}
+
+  /** Reads the objects, unless they were read in the last minute. Without stored objects, no record is shared. */
+  async read(lane: Pick<Lane, 'objects'>): Promise<void> {
+    if (lane.objects === undefined || this.clock.now() - this.#readAtMs < BELIEVED_FOR_MS) return;
+    this.#reading ??= this.#readAll(() => lane.objects!()).finally(() => (this.#reading = undefined));
+    await this.#reading;
+  }
+
+  /** @param atMs time of the item's own last write of the field */
+  lastWriter(record: string, field: string, atMs: number): LastWriter {
+    const latest = this.#latest.get(record)?.get(field.toLowerCase());
+    if (latest === undefined || latest.atMs < atMs) return 'ours';
+    if (latest.atMs > atMs) return 'other';
+    return latest.writers > 1 ? 'together' : 'ours';
+  }
+
+  async #readAll(objects: () => AsyncIterable<Fields>): Promise<void> {
+    const startedAtMs = this.clock.now();
+    const items = new Map<string, number>();
+    for await (const object of objects()) {
+      for (const { record } of this.writesIn(object)) items.set(record, (items.get(record) ?? 0) + 1);
+    }
+    const latest = new Map<string, Map<string, Latest>>();
+    if ([...items.values()].some((count) => count > 1)) {
+      for await (const object of objects()) {
+        for (const { record, writtenAtMs } of this.writesIn(object)) {
+          if (items.get(record)! < 2) continue;
+          const fields = latest.get(record) ?? new Map<string, Latest>();
+          latest.set(record, fields);
+          for (const [field, atMs] of writtenAtMs) {
+            const before = fields.get(field);
+            if (before === undefined || before.atMs < atMs) fields.set(field, { atMs, writers: 1 });
+            else if (before.atMs === atMs) fields.set(field, { atMs, writers: before.writers + 1 });
+          }
+        }
+      }
+    }
+    this.#latest = latest;
+    this.#readAtMs = startedAtMs;
+  }
+}
