@@ -12,7 +12,7 @@ import {
   type ObjectType,
   type PropertyDefinition,
 } from './object-type.js';
-import { Portal } from './portal.js';
+import { type CrmRecord, Portal } from './portal.js';
 
 /**
  * Treatment of records in a batch that cannot be written. The default is the documented one of each version:
@@ -120,6 +120,18 @@ export class Account {
     return this.types[0]!;
   }
 
+  /**
+   * Merges contacts as a person does in HubSpot. The associations, participations and memberships of `gone` move to
+   * `kept`.
+   * @param redirects whether the old id then returns the surviving contact
+   */
+  mergeContacts(kept: CrmRecord, gone: CrmRecord, redirects = true): void {
+    this.associations.move(this.contacts.name, gone.id, kept.id);
+    this.marketingEvents.moveContact(gone.id, kept.id);
+    for (const { members } of this.lists.values()) if (members.delete(gone.id)) members.add(kept.id);
+    this.portal.merge(kept, gone, redirects);
+  }
+
   /** @throws {HubSpotRefusal} 404 if the portal has no object of this name */
   type(name: string): ObjectType {
     const type = typeNamed(this.types, name);
@@ -161,6 +173,23 @@ class Associations {
       const forwards = fromType === type && fromId === id && toType === otherType && toId === otherId;
       const backwards = toType === type && toId === id && fromType === otherType && fromId === otherId;
       if (forwards || backwards) this.made.delete(key);
+    }
+  }
+
+  /** Moves the associations of one record to another one of its type. */
+  move(type: string, id: string, to: string): void {
+    const isOf = ({ fromType, fromId, toType, toId }: Association): boolean =>
+      (fromType === type && fromId === id) || (toType === type && toId === id);
+    const moving = [...this.made].filter(([, association]) => isOf(association));
+    for (const [key, association] of moving) {
+      const { fromType, fromId, toType, toId } = association;
+      const moved = {
+        ...association,
+        ...(fromType === type && fromId === id && { fromId: to }),
+        ...(toType === type && toId === id && { toId: to }),
+      };
+      this.made.delete(key);
+      this.made.set(keyOf(moved), moved);
     }
   }
 

@@ -39,6 +39,8 @@ export interface Route {
   /** One of these scopes is enough; `undefined` if any token is sufficient. */
   readonly scopes: (call: Call) => readonly string[] | undefined;
   readonly answer: (call: Call) => DoubleAnswer;
+  /** Documented query parameters; none if absent. */
+  readonly query?: readonly string[];
 }
 
 /** Returns the body as a JSON object. @throws {HubSpotRefusal} 400 if it is not one */

@@ -1,6 +1,6 @@
 import { parsed } from '../json.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { type Call, type Route, invalidInput, notFound, jsonBody, requiredText } from './call.js';
+import { type Call, type Route, invalidInput, notFound, jsonBody, onlyInputs, requiredText } from './call.js';
 import type { ContactList } from './account.js';
 import { propertyJson } from './object-type.js';
 
@@ -21,6 +21,12 @@ export const definitionRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)$/, scopes: schemaOf, answer: properties },
   { method: 'GET', path: /^\/crm\/v3\/schemas\/([^/]+)$/, scopes: anySchema, answer: schema },
   { method: 'GET', path: new RegExp(`^${LIST}$`), scopes: readLists, answer: read },
+  {
+    method: 'POST',
+    path: /^\/crm\/v3\/lists\/records\/memberships\/batch\/read$/,
+    scopes: readLists,
+    answer: membershipsOf,
+  },
   { method: 'PUT', path: new RegExp(`^${LIST}/memberships/add$`), scopes: writeLists, answer: add },
   { method: 'PUT', path: new RegExp(`^${LIST}/memberships/remove$`), scopes: writeLists, answer: remove },
   { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: oauth, answer: details },
@@ -55,6 +61,21 @@ function read(call: Call): DoubleAnswer {
   const { listId, processingType } = existing(call);
   const list = { listId, name: `List ${listId}`, objectTypeId: '0-1', processingType, processingStatus: 'COMPLETE' };
   return { status: 200, json: { list: { ...list, listVersion: 1 } } };
+}
+
+/** Returns the lists of records. Documented: the specification of "Lists", 2026-09; (A) at most 100 records. */
+function membershipsOf(call: Call): DoubleAnswer {
+  const results = onlyInputs(call, 100, ['objectTypeId', 'recordId']).map((input) => {
+    const [objectTypeId, recordId] = [requiredText(input, 'objectTypeId'), requiredText(input, 'recordId')];
+    if (objectTypeId !== call.account.contacts.objectTypeId)
+      throw invalidInput('objectTypeId is not a type of records');
+    const at = new Date(call.account.now()).toISOString();
+    const recordListMemberships = [...call.account.lists.values()]
+      .filter(({ members }) => members.has(recordId))
+      .map(({ listId }) => ({ listId, listVersion: 1, firstAddedTimestamp: at, lastAddedTimestamp: at }));
+    return { objectTypeId, recordId, recordListMemberships };
+  });
+  return { status: 200, json: { status: 'COMPLETE', results } };
 }
 
 function add(call: Call): DoubleAnswer {

@@ -11,7 +11,7 @@ import {
   invalidInput,
   notFound,
 } from './call.js';
-import type { AttendanceState, MarketingEvent } from './marketing-events.js';
+import type { AttendanceState, MarketingEvent, Participation } from './marketing-events.js';
 import { refusalOf, validateProperties } from './validate-properties.js';
 import type { CrmRecord } from './portal.js';
 
@@ -34,6 +34,10 @@ export const marketingEventRoutes: readonly Route[] = [
   route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/email-create`, 'write', attendByEmail),
   route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/create`, 'write', attendById),
   route('PATCH', `${ROOT}/([0-9]+)`, 'write', patch),
+  {
+    ...route('GET', `${ROOT}/participations/([0-9]+)/breakdown`, 'read', breakdown),
+    query: ['after', 'contactIdentifier', 'limit'],
+  },
 ];
 
 function route(method: string, path: string, access: 'read' | 'write', answer: (call: Call) => DoubleAnswer): Route {
@@ -81,6 +85,40 @@ function identifiers(call: Call): DoubleAnswer {
     appInfo: { id: event.appId, name: `App ${event.appId}` },
   }));
   return { status: 200, json: { total: results.length, results } };
+}
+
+/**
+ * Returns the participations in an event, page by page. Documented: "Read participations breakdown by internal
+ * identifier", 2026-09; (A) at most 100 on a page.
+ */
+function breakdown(call: Call): DoubleAnswer {
+  const event = byId(call);
+  const { query } = call.request;
+  const [limit, after] = [Number(query.get('limit') ?? 10), Number(query.get('after') ?? 0)];
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_INPUTS) throw invalidInput('limit is not between 1 and 100');
+  const { marketingEvents, portal, contacts } = call.account;
+  const contact = query.get('contactIdentifier');
+  const all = marketingEvents
+    .participationsOf(event)
+    .filter(({ contactId }) => contact === null || contactId === contact || emailOf(contactId) === contact);
+  const page = all.slice(after, after + limit);
+  const next = after + limit < all.length ? { paging: { next: { after: String(after + limit), link: '' } } } : {};
+  return { status: 200, json: { total: all.length, results: page.map(shown), ...next } };
+
+  function emailOf(contactId: string): string | undefined {
+    return portal.byId(contacts, contactId)?.values.get('email');
+  }
+
+  function shown({ id, contactId, state, occurredAtMs, createdAtMs }: Participation): unknown {
+    const { externalAccountId, externalEventId } = event;
+    const about = { marketingEventId: event.id, externalAccountId, externalEventId, name: event.fields.eventName };
+    return {
+      id,
+      createdAt: new Date(createdAtMs).toISOString(),
+      associations: { contact: { contactId, email: emailOf(contactId) }, marketingEvent: about },
+      properties: { attendanceState: state, occurredAt: occurredAtMs },
+    };
+  }
 }
 
 /** Creates missing contacts with `contactProperties`. Existing contacts stay unchanged. */

@@ -100,6 +100,16 @@ export class MarketingEvents {
     return participation;
   }
 
+  /** Moves the participations of a merged contact. A participation that the other contact has already stays. */
+  moveContact(contactId: string, to: string): void {
+    const moving = [...this.participations.values()].filter((each) => each.contactId === contactId);
+    for (const participation of moving) {
+      this.participations.delete(`${participation.event.id} ${contactId}`);
+      const key = `${participation.event.id} ${to}`;
+      if (!this.participations.has(key)) this.participations.set(key, { ...participation, contactId: to });
+    }
+  }
+
   participationsOf(event: MarketingEvent): Participation[] {
     return [...this.participations.values()].filter((participation) => participation.event === event);
   }

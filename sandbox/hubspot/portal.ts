@@ -2,6 +2,21 @@ import { HubSpotRefusal } from './call.js';
 import { LIFECYCLE_STAGES, type ObjectType } from './object-type.js';
 import { brokenRules, refusalOf, storedValue, validateProperties } from './validate-properties.js';
 
+/** The author of a change of a property: an app over the API, or a user on HubSpot's pages. Documented: "Property history". */
+export interface ChangeSource {
+  readonly sourceType: 'INTEGRATION' | 'CRM_UI';
+  readonly sourceId: string;
+  readonly updatedByUserId?: number;
+}
+
+interface HistoryEntry extends ChangeSource {
+  readonly value: string;
+  readonly timestamp: string;
+}
+
+/** Changes that do not come over the API are those of this user. */
+const COLLEAGUE: ChangeSource = { sourceType: 'CRM_UI', sourceId: 'userId:7001', updatedByUserId: 7001 };
+
 /** A record of any object type. */
 export interface CrmRecord {
   readonly id: string;
@@ -9,7 +24,7 @@ export interface CrmRecord {
   /** Excludes values that HubSpot sets itself, and cleared values. */
   readonly values: Map<string, string>;
   /** Newest first, as `propertiesWithHistory` returns it. */
-  readonly history: Map<string, { readonly value: string; readonly timestamp: string }[]>;
+  readonly history: Map<string, HistoryEntry[]>;
   readonly createdAtMs: number;
   updatedAtMs: number;
   archivedAtMs: number | undefined;
@@ -27,6 +42,7 @@ export class Portal {
   /** Reverts the changes of the running batch; none if no batch runs. */
   private undo: (() => void)[] | undefined;
   private lastId = 500;
+  private source = COLLEAGUE;
 
   constructor(private readonly now: () => number) {}
 
@@ -118,6 +134,22 @@ export class Portal {
     this.index(record, (entries, value) => entries.delete(value));
   }
 
+  /** Restores a record from the recycle bin, as a user does. */
+  restore(record: CrmRecord): void {
+    record.archivedAtMs = undefined;
+    this.index(record, (entries, value) => entries.set(value, record.id));
+  }
+
+  /** Makes changes as an app over the API. */
+  asApp<T>(appId: string, change: () => T): T {
+    this.source = { sourceType: 'INTEGRATION', sourceId: appId };
+    try {
+      return change();
+    } finally {
+      this.source = COLLEAGUE;
+    }
+  }
+
   /** Deletes a record permanently, without a trace in the recycle bin. */
   erase(record: CrmRecord): void {
     this.archive(record);
@@ -177,7 +209,7 @@ export class Portal {
     const value = storedValue(record.type.properties.get(name)!, raw);
     if (name === 'lifecyclestage' && movesBackwards(record.values.get(name), value)) return; // ignored without an error
     const history = record.history.get(name) ?? [];
-    history.unshift({ value, timestamp: new Date(this.now()).toISOString() });
+    history.unshift({ value, timestamp: new Date(this.now()).toISOString(), ...this.source });
     record.history.set(name, history);
     if (value === '') record.values.delete(name);
     else record.values.set(name, value);
@@ -260,10 +292,7 @@ export function recordJson(record: CrmRecord, wanted: Wanted): Record<string, un
     ...(wanted.withHistory !== undefined &&
       wanted.withHistory.length > 0 && {
         propertiesWithHistory: Object.fromEntries(
-          wanted.withHistory.map((name) => [
-            name,
-            (record.history.get(name) ?? []).map((entry) => ({ ...entry, sourceType: 'INTEGRATION' })),
-          ]),
+          wanted.withHistory.map((name) => [name, record.history.get(name) ?? []]),
         ),
       }),
     createdAt: new Date(record.createdAtMs).toISOString(),

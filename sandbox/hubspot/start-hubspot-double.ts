@@ -172,7 +172,7 @@ function routed(account: Account, request: DoubleRequest, granted: readonly stri
     if (fitting.length === 0) throw notFound();
     throw new HubSpotRefusal(405, 'VALIDATION_ERROR', 'HTTP 405 Method Not Allowed');
   }
-  const [parameter] = request.query.keys();
+  const parameter = [...request.query.keys()].find((name) => route.query?.includes(name) !== true);
   if (parameter !== undefined) throw invalidInput(`Unknown query parameter: ${parameter}`);
   const call: Call = {
     account,
@@ -183,7 +183,7 @@ function routed(account: Account, request: DoubleRequest, granted: readonly stri
   };
   const scopes = route.scopes(call);
   if (scopes !== undefined && !scopes.some((scope) => granted.includes(scope))) throw missingScopes(scopes);
-  return route.answer(call);
+  return account.portal.asApp(call.appId, () => route.answer(call));
 }
 
 /** Returns the app of the request's token. Each token is a separate app. */

@@ -4,7 +4,7 @@ import type { CrmRecord } from '../../sandbox/hubspot/portal.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
-import type { Fields, Lane, Outcome, Sink, SinkEnvironment, Subject } from '../sink.js';
+import type { Fields, HeldResult, Lane, Outcome, ReadBack, Sink, SinkEnvironment, Subject } from '../sink.js';
 import { createHubSpotSink, type HubSpotTuning } from './hubspot.js';
 import { loadHubSpotConfig } from './load-config.test-kit.js';
 import type { HubSpotOperation } from './operation.js';
@@ -163,6 +163,52 @@ export class Desk {
     });
   }
 
+  /**
+   * Reads back what was delivered of these subjects, and returns what differs of each: `missing`, the names of parts and
+   * properties, copies, or why it cannot be read. Nothing that agrees has an entry.
+   */
+  async audit(subjects: readonly Subject[]): Promise<Record<string, unknown>> {
+    return (await this.#readBack(subjects)).differences;
+  }
+
+  /** Audits, and then sends what differs again, as the engine does. */
+  async repair(subjects: readonly Subject[]): Promise<void> {
+    const { entries, results, differences } = await this.#readBack(subjects);
+    const { signal } = new AbortController();
+    const differing = subjects.filter(({ change }) => change.key in differences);
+    for (const [index, result] of results.entries()) {
+      const { change } = entries[index]!;
+      if (!(change.key in differences)) continue;
+      if ('copies' in result && result.copies !== undefined) {
+        await this.sink.removeHeld!([{ ...entries[index]!, copies: result.copies }], this.lane, signal);
+      }
+      if ('object' in result && result.object !== undefined) {
+        this.#objects.set(`${change.list} ${change.key}`, result.object);
+      }
+    }
+    for (let rounds = 0; rounds < 3; rounds += 1) await this.deliver(differing.map(again));
+  }
+
+  async #readBack(subjects: readonly Subject[]) {
+    const known = subjects.map((subject) => ({ ...again(subject), object: this.objectOf(subject) }));
+    const planned = await this.sink.plan(known);
+    const entries = known.flatMap((subject, index): ReadBack<HubSpotOperation>[] => {
+      const plan = planned[index]!;
+      const { change, object, removal } = subject;
+      const expected = removal === null ? 'content' : 'absence';
+      if (plan.kind === 'nothing' || (plan.kind === 'unplannable' && expected === 'content')) return [];
+      return [{ change, object, removal, expected, operation: plan.kind === 'send' ? plan.operation : null }];
+    });
+    const results = await this.sink.readBack!(entries, this.lane, new AbortController().signal);
+    const differences = Object.fromEntries(
+      entries.flatMap(({ change, operation, expected }, index) => {
+        const found = differenceOf(results[index]!, operation, expected, this.sink);
+        return found === undefined ? [] : [[change.key, found]];
+      }),
+    );
+    return { entries, results, differences };
+  }
+
   /** Continues with the state of another desk, like a sink after its key was replaced. */
   takeOver(other: Desk): void {
     for (const [item, object] of other.#objects) this.#objects.set(item, object);
@@ -178,6 +224,29 @@ export class Desk {
     await this.sink.close();
     await this.hubspot.close();
   }
+}
+
+function again(subject: Subject): Subject {
+  return { ...subject, again: true };
+}
+
+function differenceOf(
+  result: HeldResult,
+  operation: HubSpotOperation | null,
+  expected: ReadBack['expected'],
+  sink: Sink<HubSpotOperation>,
+): unknown {
+  if (result.kind === 'missing') return expected === 'absence' ? undefined : 'missing';
+  if (result.kind === 'unreadable') return result.cause;
+  if (result.kind !== 'held') return result;
+  const names = operation === null ? ['extra'] : sink.compareHeld!(operation, result.held);
+  const { copies, changedBy } = result;
+  if (names.length === 0 && copies === undefined) return undefined;
+  return {
+    ...(names.length > 0 && { names }),
+    ...(copies && { copies: copies.length }),
+    ...(changedBy !== undefined && { changedBy }),
+  };
 }
 
 export const pigeonhole = { id: 101, name: 'Autumn', startDate: '2026-11-20' };

@@ -10,6 +10,11 @@ import { HubSpotClient } from './client.js';
 import type { LimitTuning } from './account-limits.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
 import { EventTimes } from './event-times.js';
+import { Participations } from './participations.js';
+import { KnownKinds } from './property-kinds.js';
+import { compareItem, readBackItems, type ReadMemory, recordWritesIn } from './read-back.js';
+import { removeCopies } from './remove-copies.js';
+import { SharedRecords } from '../records/shared-records.js';
 import { recoverNotes } from './send-notes.js';
 import { type HubSpotOperation, Task } from './operation.js';
 import { Planner } from './plan.js';
@@ -38,6 +43,11 @@ export function createHubSpotSink(
   const client = new HubSpotClient(config, environment, tuning);
   const planner = new Planner(config.records, environment);
   const times = new EventTimes();
+  const reading: ReadMemory = {
+    kinds: new KnownKinds(),
+    shared: new SharedRecords(recordWritesIn, environment.now),
+    participations: new Participations(),
+  };
   const comparesTimes = config.records.some(({ properties }) =>
     Object.values(properties ?? {}).some(({ write }) => write === 'if-newer'),
   );
@@ -71,6 +81,13 @@ export function createHubSpotSink(
     recover: (operations, _lane, signal) =>
       run(signal, async (sending) => ({ outcomes: await recoverNotes(operations, sending) })),
     planLookUp: (subjects) => Promise.all(subjects.map((subject) => planner.planLookUp(subject))),
+    readBack: (wanted, lane, signal) =>
+      run(signal, async (sending) => {
+        if (comparesTimes && lane.objects !== undefined) await times.recall(() => lane.objects!());
+        return await readBackItems(wanted, lane, sending, reading);
+      }),
+    compareHeld: compareItem,
+    removeHeld: (extras, _lane, signal) => run(signal, (sending) => removeCopies(extras, sending)),
     close: () => client.close(),
   };
 }

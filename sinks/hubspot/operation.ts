@@ -42,6 +42,11 @@ export interface RecordStep extends OfRecord {
   readonly created: boolean;
   /** The property by which the record was found; null if this sink created it, or did not search for it. */
   readonly foundBy: string | null;
+  /**
+   * Whether another record was merged into this one, to which the item belonged. It then keeps its own values of the
+   * match properties.
+   */
+  readonly isMerged: boolean;
   /** The contact of a custom object's record; null if there is none. */
   readonly contact: ContactReference | null;
   /** The id of the contact that was associated with the record at the last write. */
@@ -189,7 +194,7 @@ export type RemovalCause = 'withdrawn' | 'anonymous' | 'consent';
 export function removalOf(
   { record, made }: { readonly record: string; readonly made: unknown },
   cause: RemovalCause,
-  { change }: Pick<Subject, 'change'>,
+  { change }: { readonly change: Omit<Subject['change'], 'data'> },
   onForget: OnForget,
 ): Step | undefined {
   const objectType = record.replace(/ \d+$/, '');
@@ -237,7 +242,10 @@ export function listIdsOf(made: unknown): string[] {
 }
 
 /** Returns the ids that identify a pigeonhole's marketing event. They never change. */
-export function eventName({ workspace, pigeonholeId }: Subject['change']): Omit<MarketingEvent, 'details'> {
+export function eventName({
+  workspace,
+  pigeonholeId,
+}: Pick<Subject['change'], 'workspace' | 'pigeonholeId'>): Omit<MarketingEvent, 'details'> {
   return { externalAccountId: `pigeonpost-${workspace}`, externalEventId: String(pigeonholeId) };
 }
 

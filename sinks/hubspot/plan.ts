@@ -198,6 +198,7 @@ async function recordStep({ keys, name, path, subject, view, made }: Planning): 
     happenedAtMs: happenedAtMs(subject),
     created: made.created === true,
     foundBy: typeof made.foundBy === 'string' ? made.foundBy : null,
+    isMerged: made.isMerged === true,
     contact,
     contactId: typeof made.contactId === 'string' ? made.contactId : null,
     lists: await listsOf(keys, path, view),
@@ -220,7 +221,8 @@ async function registrationStep({ keys, name, path, subject, view, made, remove 
   const { joinedAt, leftAt } = keys;
   const presence = attendance === 'attend' ? await valuesOf({ joinedAt, leftAt }, path, view, instantValue) : {};
   const presenceDigest = digestOfPresence(presence);
-  if (made.attendance === attendance && (made.presence ?? null) === presenceDigest) return 'unchanged';
+  const isUnchanged = made.attendance === attendance && (made.presence ?? null) === presenceDigest;
+  if (isUnchanged && subject.again !== true) return 'unchanged';
   if (attendance === 'cancel' && made.attendance === undefined) return 'not-registered';
   const contactId = typeof made.contactId === 'string' ? made.contactId : null;
   const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
@@ -245,7 +247,8 @@ async function registrationStep({ keys, name, path, subject, view, made, remove 
     email,
     contactId,
     eventId: typeof made.eventId === 'string' ? made.eventId : null,
-    happenedAtMs: happenedAtMs(subject),
+    // Only a later interaction replaces a change that was made in HubSpot.
+    happenedAtMs: Math.max(happenedAtMs(subject), typeof made.changedAtMs === 'number' ? made.changedAtMs + 1 : 0),
     presence,
     presenceDigest,
     contactProperties: await valuesOf(keys.contactProperties ?? {}, `${path}.contactProperties`, view),

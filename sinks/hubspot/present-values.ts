@@ -59,16 +59,26 @@ export function presentValues(
   step: RecordStep,
   times: EventTimes,
 ): Map<string, PresentValue> {
-  const id = String(record.id);
   const values = fieldsOf(record.properties);
-  return new Map(neededProperties(step).map((name) => [name, { value: values[name], happenedAtMs: happened(name) }]));
+  return new Map(
+    neededProperties(step).map((name) => [
+      name,
+      { value: values[name], happenedAtMs: happenedAtMs(record, step, times, name) },
+    ]),
+  );
+}
 
-  function happened(name: string): number {
-    const changed = changedAtMs(record, name);
-    if (changed === undefined) return Number.NEGATIVE_INFINITY;
-    const ours = times.of(id, name, changed);
-    if (ours !== undefined) return ours;
-    const written = step.writtenAtMs[name];
-    return written !== undefined && changed <= written + clockToleranceMs ? Number.NEGATIVE_INFINITY : changed;
-  }
+/** Returns the time of the present value of one property, as `presentValues` does. */
+export function happenedAtMs(
+  record: Readonly<Record<string, unknown>>,
+  step: Pick<RecordStep, 'writtenAtMs'>,
+  times: EventTimes,
+  name: string,
+): number {
+  const changed = changedAtMs(record, name);
+  if (changed === undefined) return Number.NEGATIVE_INFINITY;
+  const ours = times.of(String(record.id), name, changed);
+  if (ours !== undefined) return ours;
+  const written = step.writtenAtMs[name];
+  return written !== undefined && changed <= written + clockToleranceMs ? Number.NEGATIVE_INFINITY : changed;
 }

@@ -55,6 +55,10 @@ export const hubspotCauses: Causes = {
     help: 'cancel the registration by hand in the marketing event, then discard the dead letter',
   },
   'hubspot:list:*': targetUnusable,
+  'hubspot:not-readable': {
+    meaning: 'HubSpot does not show them to this key',
+    help: 'add the scopes for reading to the service key (docs/sinks/hubspot.md), then audit again',
+  },
   'hubspot:marketing-event:*': contentRejected,
   'hubspot:PROPERTY_DOESNT_EXIST*': {
     meaning: 'the account has no such property',

@@ -28,7 +28,7 @@ export async function sendRecords(pairs: readonly Pair<RecordStep>[], sending: S
   await writeFound(searches, new HubSpotRecords(sending));
 }
 
-const rules: ValueRules = {
+export const rules: ValueRules = {
   nameParts,
   mayChange: (name, from, to) =>
     name !== lifecycleStage || mayMoveStage(typeof from === 'string' ? from : '', String(to ?? '')),
@@ -100,6 +100,8 @@ class HubSpotRecords implements RecordVendor<RecordSearch, Group<RecordSearch>> 
     const id = reply?.id ?? group.id!;
     const atMs = reply?.atMs ?? this.sending.now();
     members.forEach((search, at) => {
+      // HubSpot updated the record into which the known one was merged.
+      if (group.id !== null && id !== group.id) search.isMerged = true;
       if (group.id === null && reply?.isNew === false) search.foundBy ??= search.step.match[0]!;
       const { happenedAtMs } = search.step;
       for (const name of valuesOf(search).keys()) {
@@ -117,7 +119,7 @@ class HubSpotRecords implements RecordVendor<RecordSearch, Group<RecordSearch>> 
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
 /** Whether the record must be read because it may have been merged into one that has another value of this property. */
 const mayBeMerged = ({ step }: RecordSearch): boolean =>
-  step.write.some(({ name, isMatch }) => isMatch && name !== step.foundBy);
+  !step.isMerged && step.write.some(({ name, isMatch }) => isMatch && name !== step.foundBy);
 
 /**
  * Whether the record must be found before it can be written. An upsert alone is enough if there is only one match
@@ -188,9 +190,13 @@ export function upsertOf({ property, value }: UniqueValue, properties: Readonly<
  * Whether a property is not written because the record was found by it, now or earlier. The record then has the value as
  * its own or as an additional one, and pigeonpost must not replace the one that people see.
  */
-function identifiesOther({ step, id, foundBy, isMerged }: RecordSearch, { name, isMatch }: PropertyWrite): boolean {
+export function identifiesOther(
+  { step, id, foundBy, isMerged }: Pick<RecordSearch, 'step' | 'id' | 'foundBy' | 'isMerged'>,
+  { name, isMatch }: PropertyWrite,
+): boolean {
   if (name === foundBy?.property) return true;
-  return isMatch === true && (isMerged || (id !== null && id === step.id && name === step.foundBy));
+  const isKnown = id !== null && id === step.id;
+  return isMatch === true && (isMerged || (isKnown && (step.isMerged || name === step.foundBy)));
 }
 
 interface Wrote {
@@ -212,8 +218,7 @@ function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created
   const dated = step.write.filter((each) => needsHistory(each) && written.has(each.name));
   const tellsOfMs: Record<string, number> = same ? { ...step.tellsOfMs } : {};
   for (const { name } of dated) tellsOfMs[name] = step.happenedAtMs;
-  const merged = search.isMerged ? (step.write.find(({ isMatch }) => isMatch)?.name ?? null) : null;
-  const foundByNow = search.foundBy?.property ?? merged ?? (same ? step.foundBy : null);
+  const foundByNow = search.foundBy?.property ?? (same ? step.foundBy : null);
   const made = {
     id,
     sinceMs: same ? (step.sinceMs ?? atMs) : atMs,
@@ -221,6 +226,7 @@ function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created
     ...(Object.keys(tellsOfMs).length > 0 && { tellsOfMs }),
     ...((created || (same && step.created)) && { created: true }),
     ...(foundByNow !== null && { foundBy: foundByNow }),
+    ...((search.isMerged || (same && step.isMerged)) && { isMerged: true }),
     ...(step.contactId !== null && { contactId: step.contactId }),
     ...(same && step.listsBefore.length > 0 && { lists: step.listsBefore }),
   };

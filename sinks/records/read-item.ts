@@ -1,4 +1,4 @@
-import type { Fields, HeldResult, ReadBack, Result } from '../sink.js';
+import { type Fields, fieldsOf, type HeldResult, type ReadBack, type Result } from '../sink.js';
 import type { Job } from './job.js';
 import { isHeld, type RecordOperation, type RecordStep } from './record-task.js';
 
@@ -23,11 +23,15 @@ export class ReadItem<S extends RecordStep, Facts> {
   #object: Record<string, Fields | null> | undefined;
   #changed: { readonly by: string | undefined; readonly atMs: number } | undefined;
 
-  /** @param steps the steps to read: those of the operation, or those that a complete removal would have */
+  /**
+   * @param steps the steps to read: those of the operation, or those that a complete removal would have
+   * @param options `removes`: whether a step removes its record. `refused`: the declared cause of what the vendor does
+   * not show
+   */
   constructor(
-    readonly entry: Pick<ReadBack<RecordOperation<S>>, 'change' | 'expected' | 'operation' | 'object'>,
+    readonly entry: Pick<ReadBack<RecordOperation<S>>, 'expected' | 'operation' | 'object'>,
     readonly steps: readonly S[],
-    private readonly refused: { readonly cause: string },
+    private readonly options: { readonly removes: (step: S) => boolean; readonly refused: string },
   ) {}
 
   /** Whether reading may continue: nothing has failed. */
@@ -54,6 +58,11 @@ export class ReadItem<S extends RecordStep, Facts> {
     (this.#object ??= {})[record] = made;
   }
 
+  /** Returns an entry's part of the item's object, as far as it was corrected. */
+  madeOf(record: string): Fields {
+    return this.#object?.[record] ?? fieldsOf(this.entry.object?.[record]);
+  }
+
   copy(id: string): void {
     this.#copies.push(id);
   }
@@ -70,7 +79,7 @@ export class ReadItem<S extends RecordStep, Facts> {
     const detail = 'detail' in result && result.detail !== undefined ? result.detail : 'the time for reading has ended';
     if (result.kind === 'pause' || result.kind === 'retry') this.#failures.push(result);
     else if (isHeld(result) || result.kind === 'rejected') {
-      this.#failures.push({ kind: 'unreadable', cause: this.refused.cause, detail });
+      this.#failures.push({ kind: 'unreadable', cause: this.options.refused, detail });
     } else this.#failures.push({ kind: 'retry', detail });
   }
 
@@ -88,8 +97,7 @@ export class ReadItem<S extends RecordStep, Facts> {
       ...(this.#copies.length > 0 && { copies: this.#copies }),
       ...(this.#object !== undefined && { object: this.#corrected() }),
     };
-    const parts = [...this.#parts.values()];
-    if (parts.length > 0 && parts.every(({ kind }) => kind === 'missing')) return { kind: 'missing', ...facts };
+    if (this.#isMissing()) return { kind: 'missing', ...facts };
     const held: HeldParts<Facts> = this.#parts;
     const { by, atMs } = this.#changed ?? {};
     return {
@@ -99,6 +107,13 @@ export class ReadItem<S extends RecordStep, Facts> {
       ...(atMs !== undefined && { changedAt: new Date(atMs).toISOString() }),
       ...facts,
     };
+  }
+
+  /** Whether nothing of the item is there, although something should be, or nothing is left of a removed item. */
+  #isMissing(): boolean {
+    const written = this.steps.filter((step) => !this.options.removes(step) && this.#parts.has(step.record));
+    const isExpected = this.entry.expected === 'absence' || written.length > 0;
+    return isExpected && [...this.#parts.values()].every(({ kind }) => kind === 'missing');
   }
 
   #corrected(): Fields | null {

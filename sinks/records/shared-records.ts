@@ -23,6 +23,8 @@ export type LastWriter = 'ours' | 'other' | 'together';
 
 /** Time for which the objects of the items are believed. */
 const BELIEVED_FOR_MS = 60_000;
+/** Maximum difference between the clock of the vendor and ours. */
+const CLOCKS_DIFFER_MS = 10_000;
 
 /**
  * Knows the records that several items write, such as two attendees with one e-mail address, or a person at two events.
@@ -36,16 +38,22 @@ export class SharedRecords {
 
   /**
    * @param writesIn returns the writes that an item's object contains
-   * @param clock a monotonic clock in ms
+   * @param now Unix time in ms
    */
   constructor(
     private readonly writesIn: (object: Fields) => readonly RecordWrites[],
-    private readonly clock: { now(): number } = performance,
+    private readonly now: () => number,
   ) {}
 
-  /** Reads the objects, unless they were read in the last minute. Without stored objects, no record is shared. */
-  async read(lane: Pick<Lane, 'objects'>): Promise<void> {
-    if (lane.objects === undefined || this.clock.now() - this.#readAtMs < BELIEVED_FOR_MS) return;
+  /**
+   * Reads the objects, unless they were read in the last minute and after the given change. Without stored objects, no
+   * record is shared.
+   * @param changedAtMs time of the latest change of a record that seems to differ, Unix time in ms
+   */
+  async read(lane: Pick<Lane, 'objects'>, changedAtMs: number): Promise<void> {
+    if (lane.objects === undefined) return;
+    const isFresh = this.now() - this.#readAtMs < BELIEVED_FOR_MS && changedAtMs < this.#readAtMs - CLOCKS_DIFFER_MS;
+    if (isFresh) return;
     this.#reading ??= this.#readAll(() => lane.objects!()).finally(() => (this.#reading = undefined));
     await this.#reading;
   }
@@ -59,7 +67,7 @@ export class SharedRecords {
   }
 
   async #readAll(objects: () => AsyncIterable<Fields>): Promise<void> {
-    const startedAtMs = this.clock.now();
+    const startedAtMs = this.now();
     const items = new Map<string, number>();
     for await (const object of objects()) {
       for (const { record } of this.writesIn(object)) items.set(record, (items.get(record) ?? 0) + 1);
