@@ -2,6 +2,7 @@ import { render } from 'preact';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/find.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
@@ -17,6 +18,7 @@ import { Ready } from './pages/ready.js';
 import { Sink } from './pages/sink.js';
 import { Workspace } from './pages/workspace.js';
 import { QuestionDialog, TokenDialog } from './parts/dialogs.js';
+import { FindButton, FindDialog, useFindKey } from './parts/find.js';
 import { address, type Route, routeOf } from './route.js';
 import { counted, formatNumbersFor } from '../base/words.js';
 import { useStore, caller, connection } from './asking/page-state.js';
@@ -32,6 +34,7 @@ function App() {
   useEffect(() => caller.set(me ?? null), [me]);
   const main = useFocusOnNewPage(hash);
   useKeys();
+  useFindKey();
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
@@ -43,6 +46,7 @@ function App() {
       </main>
       <Notices />
       <ConnectionNote />
+      <FindDialog />
       <QuestionDialog />
       <TokenDialog />
     </>
@@ -123,6 +127,7 @@ function Top({ route }: { readonly route: Route }) {
           </a>
         ))}
       </nav>
+      <FindButton />
       <SignedIn />
     </header>
   );

@@ -101,7 +101,7 @@ export function TokenDialog() {
 }
 
 /** Opens and closes a dialog, in front of the rest of the page. */
-function useModal(isOpen: boolean) {
+export function useModal(isOpen: boolean) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();

@@ -96,6 +96,33 @@ suite('the overview', () => {
     await page.getByRole('searchbox').fill('');
   });
 
+  it('is searched with the keyboard on every page, for people only on request, which is audited', async () => {
+    await go('#/configuration');
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('combobox', { name: /^Search/ });
+    await search.fill('acme summit');
+    await page.getByRole('option', { name: /^ACME Summit 101/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: /ACME Summit 101/ }).waitFor();
+    expect(page.url()).toContain('#/sync/acme/101');
+
+    const { items } = await system.ask<{ items: readonly { key: string; data: Record<string, string> }[] }>(
+      '/api/items/acme/101/attendees?limit=1&personal=1',
+    );
+    const [{ key, data }] = items as [(typeof items)[number]];
+    await page.keyboard.press('Control+k');
+    expect(await search.inputValue()).toBe('');
+    await search.fill(data['Email']!);
+    const people = page.getByRole('option', { name: /^Search people and questions/ });
+    await people.waitFor();
+    expect(await seriousFindings(page, 'all')).toEqual([]);
+    await people.click();
+    await page.getByRole('option', { name: new RegExp(data['Name']!) }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(page.url()).toContain(`#/item/attendees/${key}`);
+    expect(await system.auditedActions()).toContain('find-personal');
+  });
+
   it('does not shift its layout while it loads and updates', async () => {
     const other = await openTab(browser, await system.link());
     await other.page.addInitScript(() => {
