@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { factsOf, type ListFacts, listFacts } from '../test/kit/list-facts.js';
 import {
   decidingLists,
   derivedLists,
@@ -9,6 +10,8 @@ import {
   listsOfPeople,
   listsWhere,
   listTraits,
+  type PigeonholeListName,
+  pigeonholeLists,
   questionLists,
   serviceLists,
   serviceListsWhere,
@@ -73,18 +76,9 @@ describe('the lists of the service', () => {
   });
 });
 
-// Which lists show whom is spelled out here, apart from the table, because a wrong trait reveals a person.
+// Which lists show whom is spelled out apart from the table, because a wrong trait reveals a person.
 describe('the people in a list', () => {
-  const shown: Readonly<Record<ListName, string>> = {
-    sessions: 'nobody',
-    attendees: 'a person',
-    questions: 'an author without a flag',
-    votes: 'an author without a flag',
-    answer_ratings: 'an author without a flag',
-    answers: 'an author without a flag',
-    'poll-mcq-votes': 'an author with a flag',
-    'poll-quiz-votes': 'an author with a flag',
-    'qna-questions': 'an author with a flag',
+  const shown: Readonly<Record<Exclude<ListName, PigeonholeListName>, ListFacts['shows']>> = {
     pigeonholes: 'nobody',
     subscriptions: 'nobody',
     registrants: 'a person',
@@ -98,13 +92,15 @@ describe('the people in a list', () => {
   };
 
   it.each(listNames)('of the name %s are shown as the specification says', (list) => {
-    expect(rules[listTraits[list].person]).toBe(shown[list]);
+    const facts = factsOf(list);
+    expect(rules[listTraits[list].person]).toBe(facts?.shows ?? (shown as Readonly<Record<string, string>>)[list]);
   });
 
   it('without a flag are anonymous as their session says, and questions also as their own flag says', () => {
     const judged = listsWhere(({ person }) => person === 'judged');
     for (const list of judged) {
-      const judges = list === 'questions' ? ['sessions', 'qna-questions'] : ['sessions'];
+      const { flagIn } = listFacts[list as PigeonholeListName];
+      const judges = flagIn === null ? ['sessions'] : ['sessions', flagIn];
       expect([list, listTraits[list].judgedBy]).toEqual([list, judges]);
     }
     expect([...decidingLists]).toEqual(['sessions', 'qna-questions']);
@@ -120,6 +116,15 @@ describe('the people in a list', () => {
     for (const list of listsWhere(({ repeatsQuestions }) => repeatsQuestions)) {
       expect(listTraits[list].copies).toContain('question');
     }
+  });
+});
+
+describe('a list of a pigeonhole', () => {
+  it.each(pigeonholeLists)('%s is requested, and repeats other items, as the tests know it', (list) => {
+    const { needsSession, movesBetweenStreams, copies } = listFacts[list];
+    const { perSession, hasIds, copies: repeated } = serviceTraits[list];
+    expect([needsSession, movesBetweenStreams]).toEqual([perSession !== null, perSession !== null && hasIds]);
+    expect(copies).toEqual(repeated);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { SinkConfig } from '../config/config.js';
 import { mayIdentify } from '../ledger/visibility.js';
-import { reasonsByType } from '../sinks/all-reasons.js';
+import { declaredByType } from '../sinks/all-reasons.js';
 import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expression-schema.js';
 import { mentionedFields, type Mention } from '../sinks/mapping/mentioned-fields.js';
 
@@ -20,7 +20,7 @@ export interface NamedExpression extends PlacedExpression {
 
 /** Returns the expressions of a sink that the declaration of a reason names (`Reason.readBy`), for one list. */
 export function expressionsOfReason({ type, settings }: SinkMapping, { list, reason }: WithheldFor): NamedExpression[] {
-  const readBy = reasonsByType[type]?.[reason]?.readBy;
+  const readBy = declaredByType[type]?.reasons[reason]?.readBy;
   if (readBy === undefined) return [];
   return expressionsIn(settings)
     .filter(({ from }) => from === undefined || from === list)

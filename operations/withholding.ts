@@ -13,7 +13,7 @@ import {
 } from '../delivering/withheld-lanes.js';
 import { placeName } from '../ledger/pauses.js';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
-import { isLacking, reasonOf, reasonsByType } from '../sinks/all-reasons.js';
+import { declaredByType, isLacking, reasonOf } from '../sinks/all-reasons.js';
 import { expressionsOfReason } from '../delivering/missing-values.js';
 import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config, SinkConfig } from '../config/config.js';
@@ -222,7 +222,7 @@ export function lackOf(
   const mapping = config.sinks[sink];
   const found = mapping === undefined ? [] : expressionsOfReason(mapping, { list, reason });
   if (found.length === 0) return null;
-  const { listedIn } = reasonsByType[mapping!.type]![reason]!.readBy!;
+  const { listedIn } = declaredByType[mapping!.type]!.reasons[reason]!.readBy!;
   const [, record] = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten) ?? [];
   const own =
     record === undefined

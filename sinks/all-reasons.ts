@@ -21,48 +21,38 @@ import { slackCauses, slackReasons } from './slack/reasons.js';
 import { webhookCauses, webhookReasons } from './webhook/reasons.js';
 import { xapiCauses, xapiReasons } from './xapi/reasons.js';
 
-const reasonsOfTypes = {
-  canvas: canvasReasons,
-  dynamics: dynamicsReasons,
-  file: fileReasons,
-  http: httpReasons,
-  hubspot: hubspotReasons,
-  postgres: postgresReasons,
-  s3: s3Reasons,
-  salesforce: salesforceReasons,
-  slack: slackReasons,
-  webhook: webhookReasons,
-  xapi: xapiReasons,
-} satisfies Readonly<Record<string, Reasons>>;
+const declared = {
+  canvas: { reasons: canvasReasons, causes: canvasCauses },
+  dynamics: { reasons: dynamicsReasons, causes: dynamicsCauses },
+  file: { reasons: fileReasons, causes: fileCauses },
+  http: { reasons: httpReasons, causes: httpCauses },
+  hubspot: { reasons: hubspotReasons, causes: hubspotCauses },
+  postgres: { reasons: postgresReasons, causes: postgresCauses },
+  s3: { reasons: s3Reasons, causes: s3Causes },
+  salesforce: { reasons: salesforceReasons, causes: salesforceCauses },
+  slack: { reasons: slackReasons, causes: slackCauses },
+  webhook: { reasons: webhookReasons, causes: webhookCauses },
+  xapi: { reasons: xapiReasons, causes: xapiCauses },
+} satisfies Readonly<Record<string, { readonly reasons: Reasons; readonly causes: Causes }>>;
 
 /** The name of a sink type, as `type` selects it in pigeonpost.yaml. `all-sinks.ts` has a type for each. */
-export type SinkTypeName = keyof typeof reasonsOfTypes;
+export type SinkTypeName = keyof typeof declared;
 
-/** The reasons that each sink type declares. */
-export const reasonsByType: Readonly<Record<string, Reasons>> = reasonsOfTypes;
-
-const causesOfTypes: Readonly<Record<SinkTypeName, Causes>> = {
-  canvas: canvasCauses,
-  dynamics: dynamicsCauses,
-  file: fileCauses,
-  http: httpCauses,
-  hubspot: hubspotCauses,
-  postgres: postgresCauses,
-  s3: s3Causes,
-  salesforce: salesforceCauses,
-  slack: slackCauses,
-  webhook: webhookCauses,
-  xapi: xapiCauses,
-};
-
-/** The causes that each sink type declares. */
-export const causesByType: Readonly<Record<string, Causes>> = causesOfTypes;
+/** The declarations of each sink type. */
+export const declaredByType: Readonly<Record<string, { readonly reasons: Reasons; readonly causes: Causes }>> =
+  declared;
 
 /** The reasons of the engine and of all sinks, by code. A code means the same in every sink, except for `readBy`. */
 const allReasons: ReadonlyMap<string, Reason> = new Map(
-  [...Object.values(reasonsByType), engineReasons].flatMap((reasons: Reasons) => Object.entries(reasons)),
+  [...Object.values(declaredByType).map(({ reasons }) => reasons), engineReasons].flatMap((reasons: Reasons) =>
+    Object.entries(reasons),
+  ),
 );
-const allCauses: Causes = Object.assign({}, ...Object.values(causesByType), engineCauses) as Causes;
+const allCauses: Causes = Object.assign(
+  {},
+  ...Object.values(declaredByType).map(({ causes }) => causes),
+  engineCauses,
+) as Causes;
 
 /** Returns the declaration of a reason; undefined if nothing declares it. */
 export function reasonOf(code: string): Reason | undefined {

@@ -28,6 +28,6 @@ const sinkTypes: Readonly<Record<SinkTypeName, SinkType>> = {
 
 /**
  * All sink types, by the `type` that selects them in pigeonpost.yaml. A new sink type needs a folder in sinks/, a line
- * here, and two in `all-reasons.ts`, which the compiler names.
+ * here, and one in `all-reasons.ts`, which the compiler names.
  */
 export const allSinks: ReadonlyMap<string, SinkType> = new Map(Object.entries(sinkTypes));

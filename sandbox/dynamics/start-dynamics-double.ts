@@ -88,7 +88,7 @@ export async function startDynamicsDouble(options: DynamicsOptions = {}): Promis
     if (typeof body === 'string') return failure(400, body);
     if (noneMatch === '*' && contacts.has(id)) return failure(412, '0x80060882');
     if (match === '*' && !contacts.has(id)) return failure(404, '0x80040217');
-    if (!(contacts.get(id)?.['lastname'] ?? body['lastname'])) return failure(400, '0x80040203');
+    if (noneMatch === '*' && !body['lastname']) return failure(400, '0x80040203'); // an update may clear it
     store(id, body);
     return { status: 204, headers: { 'odata-entityid': `contacts(${id})` } };
   }

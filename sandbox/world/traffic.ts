@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json.js';
-import type { SpaceListName } from '../list-name.js';
+import type { ResponseListName, SpaceListName } from '../list-name.js';
 import type { Conference } from './conference.js';
 import { mutate } from './mutations.js';
 import { addNewItem, idAtRandom, lateId } from './new-item.js';
@@ -32,14 +32,22 @@ type EventKind = keyof typeof DEFAULT_WEIGHTS;
 
 export const EVENT_KINDS = Object.keys(DEFAULT_WEIGHTS) as EventKind[];
 
-const LIST_OF_EVENT = {
-  question: 'questions',
-  vote: 'votes',
-  rating: 'answer_ratings',
-  answer: 'answers',
-  mcqVote: 'poll-mcq-votes',
-  quizVote: 'poll-quiz-votes',
-} as const;
+/** The event that adds an item to a list of interactions; null: the event of another list adds it. */
+const EVENT_OF_LIST = {
+  questions: 'question',
+  votes: 'vote',
+  answer_ratings: 'rating',
+  answers: 'answer',
+  'poll-mcq-votes': 'mcqVote',
+  'poll-quiz-votes': 'quizVote',
+  'qna-questions': null, // a question is in both of its lists
+} as const satisfies Readonly<Record<ResponseListName, EventKind | null>>;
+
+type AddingEvent = Exclude<(typeof EVENT_OF_LIST)[ResponseListName], null>;
+
+const LIST_OF_EVENT = Object.fromEntries(
+  Object.entries(EVENT_OF_LIST).map(([list, event]) => [event, list]),
+) as Readonly<Record<AddingEvent, ResponseListName>>;
 
 const TICK_MS = 50;
 
@@ -234,8 +242,21 @@ interface Happening {
   readonly nowMs: number;
 }
 
-/** Lists that a deletion may affect; a question leaves both of its lists. */
-const DELETABLE = ['questions', 'answers', 'answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'attendees'] as const;
+/** Whether a deletion may affect a list. A question leaves both of its lists; votes have an event of their own. */
+const LOSES_ITEMS = {
+  questions: true,
+  answers: true,
+  answer_ratings: true,
+  'poll-mcq-votes': true,
+  'poll-quiz-votes': true,
+  attendees: true,
+  'qna-questions': false,
+  votes: false,
+  sessions: false,
+  registrants: false,
+} as const satisfies Readonly<Record<SpaceListName, boolean>>;
+
+const DELETABLE = (Object.keys(LOSES_ITEMS) as SpaceListName[]).filter((list) => LOSES_ITEMS[list]);
 
 /** Removes a random item from a list. No effect if the list is empty. */
 function deleteFrom(list: SpaceListName, { conference, space, drawn, nowMs }: Happening, purpose = 40): void {

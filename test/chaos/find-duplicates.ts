@@ -1,3 +1,4 @@
+import { authoredLists } from '../kit/list-facts.js';
 import type { HeldLine } from './held.js';
 import type { Finding, SinkUnderJudgement } from './judge.js';
 import { itemName, revisionsOf } from './latest-lines.js';
@@ -72,19 +73,10 @@ function saidTwice(lines: readonly HeldLine[]): Finding[] {
   return findings;
 }
 
-/** Lists whose items have a person, who may be left out. */
-const personal = new Set([
-  'questions',
-  'votes',
-  'answers',
-  'answer_ratings',
-  'qna-questions',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-]);
+const authored: ReadonlySet<string> = new Set(authoredLists);
 
 function hidesPerson({ list, data }: HeldLine): boolean {
-  if (!personal.has(list) || data === null) return false;
+  if (!authored.has(list) || data === null) return false;
   const attendee = data['attendee'] as { id?: unknown } | undefined;
   return data['attendeeId'] === undefined && attendee?.id === undefined;
 }

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Item } from '../kit/compare-with-truth.js';
+import { factsOf } from '../kit/list-facts.js';
 import type { HeldLine } from './held.js';
 import type { Finding, SinkUnderJudgement } from './judge.js';
 import { latestLines } from './latest-lines.js';
 import type { Source } from './source.js';
-
-/** Lists whose items and twins do not show whether they are anonymous. */
-const judgedBySession: ReadonlySet<string> = new Set(['votes', 'answers', 'answer_ratings']);
 
 /** Finds people in items that the source shows as anonymous, and records whose consent the sink does not accept. */
 export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
@@ -22,9 +20,10 @@ export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
   }
   /** The twin decides for a question, and the session for an item without a flag. Deleted items are not judged. */
   const isAnonymous = ({ pigeonholeId, list, key, data }: HeldLine): boolean => {
-    if (!judgedBySession.has(list)) {
-      return flags.get(`${pigeonholeId} ${list === 'questions' ? 'qna-questions' : list} ${key}`) === true;
-    }
+    const facts = factsOf(list);
+    if (facts === undefined) return false;
+    if (facts.flagIn !== null) return flags.get(`${pigeonholeId} ${facts.flagIn} ${key}`) === true;
+    if (facts.shows !== 'an author without a flag') return false;
     const session = (data?.['session'] as Item | undefined)?.['id'];
     return anonymousSessions.has(`${pigeonholeId} ${String(session)}`);
   };

@@ -1,3 +1,5 @@
+import { type PigeonholeListName, pigeonholeLists } from '../../base/lists.js';
+import { listFacts, listsWith } from '../kit/list-facts.js';
 import { between, instants, oneOf, type Random } from './draw.js';
 import type { Deed, FaultRule, ListSetting, PlannedDeed } from './plan.js';
 
@@ -8,22 +10,12 @@ import type { Deed, FaultRule, ListSetting, PlannedDeed } from './plan.js';
 const codes = [4500, 4502, 4503, 4504, 4505, 4506, 4507, 4508, 4509, 4510, 4511, 4512, 5000, 6000, 7001, 9000] as const;
 const refusedKey = 4501;
 
-const lists = [
-  'attendees',
-  'questions',
-  'votes',
-  'answer_ratings',
-  'answers',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'qna-questions',
-] as const;
+/** Sessions keep their items, because those of other lists depend on them. */
+const lists = pigeonholeLists.filter((list) => list !== 'sessions');
 
 /** Requests with a filter: those of a session's list, and those that look up a missing item. */
 const filteredRequests: readonly FaultRule[] = [
-  { list: 'votes' },
-  { list: 'answers' },
-  { list: 'answer_ratings' },
+  ...listsWith(({ needsSession }) => needsSession).map((list) => ({ list })),
   { filtered: true },
 ];
 
@@ -39,15 +31,12 @@ export function planFaults(random: Random, durationMs: number, deletions: boolea
   return [movingLists(random, durationMs, deletions), ...refusals, ...other, ...shortAnswers(random, durationMs)];
 }
 
-/** Lists whose items move between sessions: a short answer may hide an item that moved (decision 0020). */
-const movingItems: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
-
 /** Shorter than `deletions.confirm` of a run (5 s). Longer short answers count as deletions (decision 0020). */
 const glitchMs = 3000;
 
 /** Plans to return a list empty or almost empty once in a run, in one answer or in several consecutive ones. */
 function shortAnswers(random: Random, durationMs: number): PlannedDeed[] {
-  const shown = lists.filter((list) => !movingItems.has(list) && random() < 0.6);
+  const shown = lists.filter((list) => !listFacts[list].movesBetweenStreams && random() < 0.6);
   return shown.map((list) => {
     const [show, times, pigeonhole] = [oneOf(random, [0, 0, 3]), between(random, 1, 3), between(random, 0, 11)];
     const atMs = between(random, 500, durationMs - 500);
@@ -67,7 +56,7 @@ function movingLists(random: Random, durationMs: number, deletions: boolean): Pl
   return { atMs: 0, deed: { do: 'faults', rules, forMs: durationMs - 1 } };
 }
 
-function changeDuringWalk(random: Random, list: string, deletions: boolean): FaultRule {
+function changeDuringWalk(random: Random, list: PigeonholeListName, deletions: boolean): FaultRule {
   return {
     kind: 'changeDuringWalk',
     list,

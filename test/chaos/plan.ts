@@ -1,3 +1,4 @@
+import type { PigeonholeListName } from '../../base/lists.js';
 import { seededRandom } from '../kit/random.js';
 import { planFaults } from './plan-faults.js';
 import { planKills, sparePaused } from './plan-kills.js';
@@ -25,7 +26,7 @@ export type Deed =
   | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
   | { readonly do: 'quota'; readonly quota: QuotaWindow; readonly forMs: number }
   /** A list changes its order or its cursors during the run. */
-  | { readonly do: 'list'; readonly list: string; readonly setting: ListSetting }
+  | { readonly do: 'list'; readonly list: PigeonholeListName; readonly setting: ListSetting }
   | { readonly do: 'page-size'; readonly maxPerPage: number }
   | { readonly do: 'receiver'; readonly mode: ReceiverMode; readonly forMs: number }
   /** Emits this number of live events in one burst. */
@@ -48,7 +49,7 @@ export interface Stop {
 
 export interface ShortAnswers {
   readonly do: 'short';
-  readonly list: string;
+  readonly list: PigeonholeListName;
   /** Index of the pigeonhole, modulo their number. */
   readonly pigeonhole: number;
   /** Items that an answer shows. */

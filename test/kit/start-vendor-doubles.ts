@@ -1,4 +1,5 @@
 import { startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
+import { freshAccount, startDynamicsDouble } from '../../sandbox/dynamics/start-dynamics-double.js';
 import { startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
@@ -10,10 +11,13 @@ export interface VendorAccounts {
   readonly school: NonNullable<Parameters<typeof startCanvasDouble>[0]>['school'];
 }
 
+/** Columns that an operator adds to the contacts of Dynamics. */
+const customColumns = { acme_code: 100, acme_deed: 100_000 };
+
 export type StartedDoubles = Awaited<ReturnType<typeof startVendorDoubles>>;
 
 /**
- * Starts the stand-ins of five vendors, by the names of their sinks. Slack's limits for posts are so high that no test
+ * Starts the stand-ins of six vendors, by the names of their sinks. Slack's limits for posts are so high that no test
  * waits for them.
  */
 export async function startVendorDoubles({ org, school }: VendorAccounts) {
@@ -25,6 +29,7 @@ export async function startVendorDoubles({ org, school }: VendorAccounts) {
     }),
     lms: await startLrsDouble(),
     grades: await startCanvasDouble({ school }),
+    dynamics: await startDynamicsDouble({ maxLengths: { ...freshAccount.maxLengths, ...customColumns } }),
   };
 }
 
@@ -35,6 +40,7 @@ export function vendorSecrets({ salesforce }: Pick<StartedDoubles, 'salesforce'>
     SLACK_TOKEN: 'xoxb-double',
     LRS_SECRET: 'lrs-secret',
     CANVAS_TOKEN: 'canvas-token',
+    DYNAMICS_SECRET: 'dynamics-secret',
     SF_KEY: salesforce.org.privateKey!,
   };
 }

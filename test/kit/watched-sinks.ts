@@ -31,8 +31,8 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
   const target = new URL(warehouseUrl ?? 'postgres://127.0.0.1:1');
   const gate = new Gate(Number(target.port), (bytes) => (spoken += bytes.toString('latin1')));
   target.port = String(await gate.open());
-  const { crm, salesforce, talk, lms, grades } = doubles;
-  const seen = { crm: 0, salesforce: 0, talk: 0, lms: 0, grades: 0, hooks: 0, lines: new Set<string>() };
+  const { crm, salesforce, talk, lms, grades, dynamics } = doubles;
+  const seen = { crm: 0, salesforce: 0, talk: 0, lms: 0, grades: 0, dynamics: 0, hooks: 0, lines: new Set<string>() };
   return {
     options: {
       sinks: {
@@ -45,6 +45,8 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
         lms: `{ type: xapi, endpoint: "${lms.endpoint}", username: lrs-key, password: "\${LRS_SECRET}", ${terms},
           actor: { homePage: "https://example.com", name: attendee.attendeeCode } }`,
         grades: `{ type: canvas, token: "\${CANVAS_TOKEN}", baseUrl: "${grades.url}", ${terms}, records: ${JSON.stringify(graded)} }`,
+        dynamics: `{ type: dynamics, baseUrl: "${dynamics.url}/api/data/v9.2", tokenUrl: "${dynamics.url}/oauth2/v2.0/token",
+          clientId: 11111111-2222-3333-4444-555555555555, clientSecret: "\${DYNAMICS_SECRET}", ${terms}, records: [ ${rows} ] }`,
         archive: `{ type: file, folder: ./archive, ${terms} }`,
         ...(warehouseUrl !== undefined && {
           warehouse: `{ type: postgres, url: "\${WAREHOUSE_URL}", schema: engagement, ${terms} }`,
@@ -113,6 +115,17 @@ const leads = [
   ...lists.map(
     (from) =>
       `{ from: ${from}, object: Lead, create: false, match: [leadEmail], email: attendee.Email, properties: { Deed__c: '${everything}' } }`,
+  ),
+].join(', ');
+
+/** Only the record of a person has the code, so that its requests can be distinguished from those of their actions. */
+const rows = [
+  `{ from: attendees, object: contacts, match: [acme_code],
+     properties: { acme_code: item.attendeeCode, emailaddress1: item.Email, lastname: item.Name } }`,
+  ...lists.map(
+    (from) =>
+      `{ from: ${from}, object: contacts, create: false, match: [emailaddress1],
+         properties: { emailaddress1: attendee.Email, acme_deed: '${everything}' } }`,
   ),
 ].join(', ');
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type PigeonholeListName, pigeonholeLists } from '../../base/lists.js';
+import { listFacts } from '../kit/list-facts.js';
 import { type Fault, type Glitch, glitches } from './model/fault.js';
 import type { Mutation } from './model/mutation.js';
 import type { WorldShape } from './model/world.js';
@@ -42,8 +43,6 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Lists with a stream for each session. */
-const perSession: ReadonlySet<string> = new Set(['votes', 'answer_ratings', 'answers']);
 const ofSessions: ReadonlySet<string> = new Set(['insert', 'delete', 'reinsert']);
 const ofSeveralLists: ReadonlySet<string> = new Set(['delete-session', 'page-size', 'repeat', 'consent', 'anonymity']);
 
@@ -58,7 +57,7 @@ const listFaults: readonly Fault[] = [
 
 /** Streams of several sessions are read in any order, so there is one session. */
 function changesStreams(list: PigeonholeListName, { op, list: changed }: Mutation): boolean {
-  return perSession.has(list) && (op === 'delete-session' || (changed === 'sessions' && ofSessions.has(op)));
+  return listFacts[list].needsSession && (op === 'delete-session' || (changed === 'sessions' && ofSessions.has(op)));
 }
 
 function isOfList(list: PigeonholeListName, { op, list: changed }: Mutation): boolean {
@@ -109,7 +108,7 @@ export const anyHistory: fc.Arbitrary<History> = fc.constantFrom(...pigeonholeLi
   fc.record({
     shape: anyShape.map((shape) => ({ ...shape, pigeonholeIds: [101] })),
     list: fc.constant(list),
-    start: startOf([list]).map((rows) => (perSession.has(list) ? withOneSession(rows) : rows)),
+    start: startOf([list]).map((rows) => (listFacts[list].needsSession ? withOneSession(rows) : rows)),
     steps: fc.array(stepOf(list), { minLength: 10, maxLength: 40, size: 'max' }),
   }),
 );

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PigeonholeListName } from '../../base/lists.js';
+import { listsWith } from '../kit/list-facts.js';
 import type { LedgerChange, LedgerItem } from './ledger-view.js';
 import { contentOf, copiesOf, type Item, markOf, type Row } from './model/row.js';
 import { copiesToCount } from './model/pages.js';
@@ -22,7 +23,7 @@ export interface Faults {
 }
 
 /** Lists whose rows show a person and no flag. Source: docs/decisions/0006-anonymity-in-the-ledger.md. */
-const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'votes', 'answers', 'answer_ratings']);
+const judged: ReadonlySet<string> = new Set(listsWith(({ shows }) => shows === 'an author without a flag'));
 
 /** An item as the ledger should have it: its own content, and its copies of other items. */
 interface Saying {

@@ -5,6 +5,7 @@ import { type ListRef, listPath } from '../../pigeonhole/lists.js';
 import type { PigeonholeListName } from '../../base/lists.js';
 import type { Page } from '../../pigeonhole/page.js';
 import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
+import { listFacts } from '../kit/list-facts.js';
 import { abortedError, errorOf, type Fault, type Glitch, isGlitch, repeatedCursorError } from './model/fault.js';
 import { inOrder } from './model/pages.js';
 import type { Item, Row } from './model/row.js';
@@ -216,7 +217,7 @@ export class ModelService implements PigeonholeClient {
    * an item that left one session and is hidden in the other would look deleted.
    */
   #mayBeShort(list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): boolean {
-    if (list.list === 'answers' || list.list === 'answer_ratings') return false;
+    if (listFacts[list.list].movesBetweenStreams) return false;
     const stream = `${list.pigeonholeId} ${list.list} ${'sessionId' in list ? list.sessionId : 0}`;
     const since = this.#shownShort.get(stream);
     if (since === undefined) this.#shownShort.set(stream, this.#passedMs);

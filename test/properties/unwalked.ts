@@ -1,10 +1,8 @@
 import type { ListRef } from '../../pigeonhole/lists.js';
 import type { PigeonholeListName } from '../../base/lists.js';
+import { listFacts } from '../kit/list-facts.js';
 import type { Answered } from './model-service.js';
 import type { ModelWorld } from './model/world.js';
-
-/** Lists that can be read only by session. Source: docs/service-contract.md, "Lists and filters". */
-const perSession: ReadonlySet<PigeonholeListName> = new Set(['votes', 'answer_ratings', 'answers']);
 
 /** Returns streams that were not walked completely, with each page requested by the cursor of the previous one. */
 export function unwalked(
@@ -16,7 +14,7 @@ export function unwalked(
   const open = new Map<string, Set<string | null>>();
   for (const pigeonholeId of world.shape.pigeonholeIds) {
     for (const list of lists) {
-      const sessions = perSession.has(list) ? world.rows(pigeonholeId, 'sessions').map(({ id }) => id) : [0];
+      const sessions = listFacts[list].needsSession ? world.rows(pigeonholeId, 'sessions').map(({ id }) => id) : [0];
       for (const sessionId of sessions) open.set(`${pigeonholeId} ${list} ${sessionId}`, new Set([null]));
     }
   }

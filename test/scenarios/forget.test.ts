@@ -85,6 +85,7 @@ describe.each(kinds)('forgotten people, on %s', (kind) => {
         'service:acme by-hand',
         'sink:archive acme/101 erased',
         'sink:crm acme/101 erased',
+        'sink:dynamics acme/101 erased',
         'sink:grades acme/101 erased',
         'sink:hooks acme/101 told',
         'sink:lms acme/101 erased',

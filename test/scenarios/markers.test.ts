@@ -97,6 +97,8 @@ function isOwnRecord(line: string): boolean {
       return line.includes('/contacts/');
     case 'salesforce':
       return line.includes('Engagement_Id__c');
+    case 'dynamics':
+      return line.includes('acme_code');
     case 'lms':
       return line.includes('verbs/attended');
     case 'grades':

@@ -1,5 +1,5 @@
 import { allSinks } from '../../../sinks/all-sinks.js';
-import { causesByType, reasonsByType } from '../../../sinks/all-reasons.js';
+import { declaredByType } from '../../../sinks/all-reasons.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { commonReasons, engineCauses, engineReasons, type Reasons } from '../../../sinks/reasons.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
@@ -65,7 +65,7 @@ const isPhrase = /^\S[^\n]{3,160}[^.\s]$/;
 describe.each(all.map((type) => [type.type, type] as const))('the declarations of %s', (name, { reasons, causes }) => {
   it('are those that the page and the command line show', () => {
     if (name === documentsSinkType.type) return;
-    expect([reasonsByType[name], causesByType[name]]).toEqual([reasons, causes]);
+    expect(declaredByType[name]).toEqual({ reasons, causes });
   });
 
   it('describe each reason in words, and the key that should have supplied a missing value', () => {

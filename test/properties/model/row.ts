@@ -1,5 +1,6 @@
 import { interactionLists, type PigeonholeListName } from '../../../base/lists.js';
 import { hostileTexts } from '../../kit/hostile-texts.js';
+import { listFacts } from '../../kit/list-facts.js';
 
 export type Item = Readonly<Record<string, unknown>>;
 export type ConsentShown = 'obtained' | 'refused' | 'not-asked' | 'absent';
@@ -151,7 +152,7 @@ function consentShown({ consent, createdAt }: Row): Item {
 export function contentOf(list: PigeonholeListName, item: Item, named: boolean): string {
   const { links: _, attendeeId, attendee, ...own } = item;
   const kept: Record<string, unknown> = { ...own };
-  for (const name of copiesIn[list]) kept[name] = { id: (item[name] as Item | undefined)?.['id'] };
+  for (const name of listFacts[list].copies) kept[name] = { id: (item[name] as Item | undefined)?.['id'] };
   if (attendeeId !== undefined && named) kept['attendeeId'] = attendeeId;
   if (attendee !== undefined) {
     kept['attendee'] = (attendee as Item)['anonymous'] === false ? attendee : { anonymous: true };
@@ -161,20 +162,8 @@ export function contentOf(list: PigeonholeListName, item: Item, named: boolean):
 
 /** Returns the fields that a row copies from other rows. */
 export function copiesOf(list: PigeonholeListName, item: Item): string {
-  return inOneOrder(Object.fromEntries(copiesIn[list].map((name) => [name, item[name]])));
+  return inOneOrder(Object.fromEntries(listFacts[list].copies.map((name) => [name, item[name]])));
 }
-
-const copiesIn: Readonly<Record<PigeonholeListName, readonly string[]>> = {
-  sessions: [],
-  attendees: [],
-  questions: ['session'],
-  votes: ['session', 'question'],
-  answer_ratings: ['session', 'question'],
-  answers: ['session'],
-  'poll-mcq-votes': ['session', 'question', 'option'],
-  'poll-quiz-votes': ['session', 'question', 'option'],
-  'qna-questions': ['session'],
-};
 
 function inOneOrder(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
