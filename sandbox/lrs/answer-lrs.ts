@@ -37,6 +37,8 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
     throw new LrsRefusal(413, `at most ${lrs.options.maxBytes} bytes per request`);
   }
   if (request.method === 'POST') return postStatements(lrs, sender, request);
+  if (request.method === 'GET' && sender.account.mayRead === false)
+    throw new LrsRefusal(403, 'this account may not read');
   if (request.method === 'GET')
     return request.query.has('since') ? listStatements(lrs, request) : getStatement(lrs, request);
   throw new LrsRefusal(405, 'this method is not supported; send statements with POST and read them with GET');

@@ -3,6 +3,8 @@ export interface LrsAccount {
   readonly password: string;
   /** False: statements that void others are refused with 403. */
   readonly mayVoid?: boolean;
+  /** False: statements cannot be read (scope `statements/write` only), and requests for them get 403. */
+  readonly mayRead?: boolean;
 }
 
 export type LrsVersion = '1.0.3' | '2.0.0';
@@ -96,6 +98,21 @@ export class StatementStore {
     const statement = this.find(id);
     if (statement === undefined || voidedBy(statement) !== undefined) return undefined;
     return this.voidedIds.get(id.toLowerCase());
+  }
+
+  /** Removes a statement as an administrator of the LRS or a restored backup does. What it voided is valid again. */
+  remove(id: string): void {
+    const statement = this.find(id);
+    if (statement === undefined) return;
+    this.statements.delete(statement.id);
+    const target = voidedBy(statement);
+    if (target !== undefined) this.voidedIds.delete(target);
+  }
+
+  /** Changes a stored statement, which no client can, but an administrator with access to the database. */
+  edit(id: string, changes: JsonObject): void {
+    const statement = this.find(id);
+    if (statement !== undefined) this.statements.set(statement.id, { ...statement, ...changes });
   }
 
   /** Oldest first. */

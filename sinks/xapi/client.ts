@@ -9,7 +9,10 @@ import { type Result, fieldsOf } from '../sink.js';
 const MAX_PERMIT_WAIT_MS = 15_000;
 
 /** `body` is undefined unless the status is 200. */
-export type LrsAnswer = Pick<RestAnswer, 'kind' | 'status' | 'body' | 'retryAfter' | 'answeredAtMs' | 'requestId'>;
+export type LrsAnswer = Pick<
+  RestAnswer,
+  'kind' | 'status' | 'body' | 'headers' | 'retryAfter' | 'answeredAtMs' | 'requestId'
+>;
 
 export interface NoLrsAnswer extends NoAnswer {
   /** Set if the token request failed: its result, which is `pause` if the token endpoint refuses the credentials. */

@@ -32,30 +32,49 @@ export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortS
 /**
  * Returns the essence of a statement: actor, verb, object, result, context and time, without display names and without
  * what an LRS adds or rewrites. Statements with the same essence mean the same.
+ */
+function essenceOf(statement: unknown): string {
+  return JSON.stringify(partsOf(statement).map(([, value]) => value));
+}
+
+/**
+ * Returns the parts of the essence in which two statements differ. Pure.
+ * @param held as an LRS returns it
+ */
+export function differingParts(sent: Statement, held: unknown): string[] {
+  const found = partsOf(held);
+  const differing = partsOf(sent).filter(([, value], at) => JSON.stringify(value) !== JSON.stringify(found[at]![1]));
+  return [...new Set(differing.map(([name]) => name))];
+}
+
+/**
+ * Returns the parts of the essence with their names.
  *
  * The essence of a credit includes its version, but not its evidence and time: additional evidence or a later time does
  * not make it another credit.
  * @param statement as sent, or as an LRS returns it
  */
-function essenceOf(statement: unknown): string {
+function partsOf(statement: unknown): (readonly [name: string, value: unknown])[] {
   const { actor, verb, object, result, context, timestamp } = fieldsOf(statement);
   const who = fieldsOf(actor);
   const account = fieldsOf(who['account']);
   const credit = fieldsOf(fieldsOf(fieldsOf(result)['extensions'])[creditExtension])['version'];
   const isTimeless = credit !== undefined || fieldsOf(verb)['id'] === verbs.voided.id;
   const around = fieldsOf(fieldsOf(context)['contextActivities']);
-  return JSON.stringify([
-    account['homePage'] ?? who['mbox'] ?? who['mbox_sha1sum'],
-    account['name'],
-    fieldsOf(verb)['id'],
-    fieldsOf(object)['id'],
-    credit ?? null,
-    ...['response', 'duration', 'completion'].map((name) => fieldsOf(result)[name] ?? null),
-    fieldsOf(fieldsOf(result)['score'])['raw'] ?? null,
-    idsOf(around['parent']),
-    idsOf(around['grouping']),
-    isTimeless || typeof timestamp !== 'string' ? null : Date.parse(timestamp),
-  ]);
+  return [
+    ['actor', account['homePage'] ?? who['mbox'] ?? who['mbox_sha1sum']],
+    ['actor', account['name']],
+    ['verb', fieldsOf(verb)['id']],
+    ['object', fieldsOf(object)['id']],
+    ['credit', credit ?? null],
+    ...['response', 'duration', 'completion'].map(
+      (name) => [`result.${name}`, fieldsOf(result)[name] ?? null] as const,
+    ),
+    ['result.score', fieldsOf(fieldsOf(result)['score'])['raw'] ?? null],
+    ['context.parent', idsOf(around['parent'])],
+    ['context.grouping', idsOf(around['grouping'])],
+    ['timestamp', isTimeless || typeof timestamp !== 'string' ? null : Date.parse(timestamp)],
+  ];
 }
 
 /**

@@ -92,7 +92,8 @@ export async function planJoined(
     const again = { ...statement, id: known.statement };
     return subjects.map((subject) => {
       const isKnown = readState(subject.object)?.statement === known.statement;
-      if (isKnown && subject.change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
+      if (isKnown && subject.change.replay === undefined && subject.again !== true)
+        return { kind: 'nothing', reason: 'unchanged' };
       return planStatements(subject, { issued: [again], voided: [], after: known, unsure: known }, context);
     });
   }

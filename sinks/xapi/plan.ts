@@ -7,8 +7,9 @@ import {
   type Subject,
   type Fields,
 } from '../sink.js';
-import type { Activities, Statement } from './statement.js';
-import { type XapiConfig, engagementList, secretOf } from './config.js';
+import { type Activities, type IssuedKind, type Statement, statementId } from './statement.js';
+import { type XapiConfig, engagementList, kindOf, secretOf } from './config.js';
+import type { Change } from '../change.js';
 import { evidenceOf, toStatement, voidingStatement } from './to-statement.js';
 import { markOf } from './conflict.js';
 import type { XapiReason } from './reasons.js';
@@ -48,7 +49,7 @@ export interface PlanContext {
  * | none | none | nothing is sent |
  * | none | S | S is voided |
  * | T | none | T is issued |
- * | T | S with the same meaning | nothing is sent; a replay sends S again |
+ * | T | S with the same meaning | nothing is sent; a replay or a repair sends S again |
  * | T | S with another meaning | T is issued and S voided |
  *
  * If the LRS's response was lost, the statements of that request may be valid: they are sent again under their ids, or voided with the others.
@@ -60,12 +61,13 @@ export async function planChange(subject: Subject, context: PlanContext): Promis
   const state = readState(subject.object);
   if (wanted.kind === 'nothing') {
     if (state === null) return { kind: 'nothing', reason: wanted.reason };
-    const voided = possiblyValid(state);
+    const last = subject.again === true && subject.removal !== null ? lastIssued(change, state, config) : [];
+    const voided = [...new Set([...possiblyValid(state), ...last])];
     return planVoiding(subject, { voided, gone: cleared(state), reason: wanted.reason }, context);
   }
   const evidence = change.list === engagementList ? { evidence: evidenceOf(change.data ?? {}) } : {};
   if (state !== null && hasSameMeaning(state, wanted.withId(0), evidence.evidence ?? [], secretOf(config))) {
-    if (change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
+    if (change.replay === undefined && subject.again !== true) return { kind: 'nothing', reason: 'unchanged' };
     const again = { ...wanted.withId(0), id: state.statement! };
     // The statement is valid already, so its state does not depend on the answer.
     return planStatements(subject, { issued: [again], voided: [], after: state, unsure: state }, context);
@@ -85,6 +87,26 @@ export async function planChange(subject: Subject, context: PlanContext): Promis
   };
   const unsure = { ...after, statement: null, unsure: [...voided, statement.id], issuing: true };
   return planStatements(subject, { issued: [statement], voided, after, unsure }, context);
+}
+
+/**
+ * Returns the id of the last statement of an item whose statements were voided, unless it joined several answers. An
+ * audit checks that the LRS still has it as voided, and a repair voids it again.
+ */
+function lastIssued(
+  change: Change,
+  { statement, revision, issue, members }: StatementState,
+  config: XapiConfig,
+): string[] {
+  if (statement !== null || members !== undefined) return [];
+  const kind = issuedKind(change.list, config);
+  return kind === undefined ? [] : [statementId(kind, { ...change, revision }, issue)];
+}
+
+/** Returns the kind in the ids of the statements about a list's items; undefined if there are none. */
+export function issuedKind(list: string, { credit }: Pick<XapiConfig, 'credit'>): IssuedKind | undefined {
+  if (list !== engagementList) return kindOf(list);
+  return credit === undefined ? undefined : `credit:${credit.version}`;
 }
 
 /** Plans the removal of an item's statements. `gone`: its state once they are voided. */

@@ -55,6 +55,10 @@ export const xapiCauses: Causes = {
     meaning: 'the destination has something under the same id that the credentials may not read',
     help: 'allow the credentials to read statements, then redrive them',
   },
+  'statement-unreadable': {
+    meaning: 'the credentials may not read statements',
+    help: 'allow the credentials to read statements, and audit the sink again',
+  },
   voided: {
     meaning: 'another client voided the statement',
     help: 'nothing restores a voided statement: leave them, or replay the items under another "activities" address',

@@ -99,14 +99,17 @@ function verb(id: string, display: string) {
 /** A random constant. It must never change, because every statement would then have another id. */
 const namespace = Buffer.from('5c1f0d4be0a94d0fa3c67d3f1b9e2a78', 'hex');
 
+/** The kind of a statement, as its id contains it. */
+export type IssuedKind = StatementKind | `credit:${number}`;
+
 /**
  * Returns the id of the statement for a change. The id is the same each time the statement is sent, so that the LRS
  * stores it only once.
  * @param issue the number of earlier statements of the same revision, because a voided id cannot be used again
  */
 export function statementId(
-  kind: StatementKind | `credit:${number}`,
-  { workspace, pigeonholeId, list, key, revision }: Change,
+  kind: IssuedKind,
+  { workspace, pigeonholeId, list, key, revision }: Omit<Change, 'data'>,
   issue: number,
 ): string {
   const name = [kind, workspace, pigeonholeId, list, key, revision, ...(issue === 0 ? [] : [issue])];

@@ -20,6 +20,7 @@ import { groupsOf, isJoined, planJoined } from './joined-answers.js';
 import { planChange, type PlanContext, type XapiOperation } from './plan.js';
 import { inDoubt, sendOperations } from './send.js';
 import { classifyAnswer } from './classify.js';
+import { compareStatement, readStatements } from './read-back.js';
 import { xapiCauses, xapiReasons } from './reasons.js';
 
 /** Number of operations in one `send`. If each issues one statement, they fit into one request. */
@@ -84,6 +85,13 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
       Promise.resolve({
         outcomes: operations.map((operation) => ({ kind: 'unsent', ...inDoubt(operation) })),
       }),
+    async readBack(wanted, _lane, signal) {
+      return await withCallBudget(signal, START_WINDOW_MS, async (budget) => {
+        const mayStart = (): boolean => !budget.signal.aborted && budget.remainingMs() > 0;
+        return await readStatements(wanted, lrs, { config, signal: budget.signal, mayStart });
+      });
+    },
+    compareHeld: (operation, held) => compareStatement(operation, held),
     tryNow: () => lrs.tryNow(),
     async close() {
       await Promise.all([rest.close(), tokenHost?.close()]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Secret } from '../../../config/secret.js';
-import type { Fields, Sink, Subject } from '../../../sinks/sink.js';
+import type { Fields, OnForget, Sink, Subject } from '../../../sinks/sink.js';
 import type { XapiOperation } from '../../../sinks/xapi/plan.js';
 import { items, subjectFor, configurationFor } from '../../../sinks/xapi/subjects.test-kit.js';
 import { createXapiSink, xapiSinkType } from '../../../sinks/xapi/xapi.js';
@@ -11,6 +11,8 @@ import {
   startLrsDouble,
 } from '../../../sandbox/lrs/start-lrs-double.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
+import { Auditor, type Delivered } from './auditor.js';
+import { withDeclaredCodes } from './declared-codes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
 import { PERSONAL_DATA } from './generated-changes.js';
@@ -324,5 +326,114 @@ describe('a strict LRS', () => {
     expect((await courier.sendOnce())[0]).toMatchObject({ kind: 'pause', cause: 'credential' });
     expect(standing(destination.lrs)).toHaveLength(1);
     await courier.close();
+  });
+});
+
+describe('the statements of an LRS, read back', () => {
+  let destination: XapiDestination;
+  let sink: Sink<XapiOperation>;
+  let auditor: Auditor;
+  const open = async (options?: LrsDoubleOptions, onForget: OnForget = 'delete'): Promise<void> => {
+    destination = await startLrs(options);
+    const config = configurationFor(destination.lrs.endpoint, { credit });
+    sink = withDeclaredCodes(xapiSinkType, createXapiSink(config, environmentOf('lms', { onForget })));
+    auditor = new Auditor(sink);
+  };
+  afterEach(async () => {
+    await sink.close();
+    await destination.close();
+  });
+
+  const question = (n: number, revision = 1, content = `question ${n}`): Subject =>
+    subjectFor('qna-questions', { ...items['qna-questions'], id: n, content }, { key: `q${n}`, revision });
+  const removed = (subject: Subject, removal: 'deleted' | 'erased'): Subject => ({
+    ...subject,
+    change: { ...subject.change, data: null, revision: subject.change.revision + 1 },
+    removal,
+  });
+  const planned = async (subjects: readonly Subject[]): Promise<XapiOperation[]> =>
+    (await sink.plan(subjects)).flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
+  const idOf = (key: string): string => auditor.objects.get(`qna-questions ${key}`)!['statement'] as string;
+  const voidingOf = (id: string): string => destination.lrs.store.voiderOf(id)!;
+
+  it('show every planted difference and no other, and a repair leaves none', async () => {
+    await open();
+    const { store } = destination.lrs;
+    const all = [
+      ...everything('one').map((subject) => ({ subject })),
+      ...answersToOneQuestion(3, { text: 'x', key: 'several' }, {}).map((subject) => ({ subject })),
+      ...Array.from({ length: 400 }, (_, n) => ({ subject: question(n) })),
+    ];
+    await auditor.deliver(all.map(({ subject }) => subject));
+    const erasedIds = [300, 301].map((n) => idOf(`q${n}`));
+    const items: Delivered[] = all.map(({ subject }) => {
+      const { key } = subject.change;
+      if (key === 'q20') return { subject: question(20, 2, 'edited') };
+      if (key === 'q21') return { subject: question(21, 2, 'edited') };
+      if (key === 'q300' || key === 'q301') return { subject: removed(subject, 'erased') };
+      return { subject };
+    });
+    const oldIds = { q20: idOf('q20'), q21: idOf('q21') };
+    await auditor.deliver(items.map(({ subject }) => subject));
+    expect(await auditor.differences(items)).toEqual({});
+
+    store.remove(idOf('q1')); // deleted
+    store.edit(idOf('q2'), { result: { response: 'another text' } }); // edited in the database
+    store.edit(idOf('q3'), { actor: { ...store.find(idOf('q3'))!.actor, name: 'A display name' } }); // means the same
+    const known = auditor.objects.get('qna-questions q4')!;
+    const [voiding] = await planned([{ ...removed(question(4), 'deleted'), object: known }]);
+    const byAnother = { ...voiding!.statements[0], id: '00000000-0000-4000-8000-00000000abcd' };
+    store.add(JSON.parse(JSON.stringify(byAnother)) as typeof byAnother, {}); // voided by another client
+    store.remove(voidingOf(oldIds.q20)); // one revision behind, as in a restored backup
+    store.remove(idOf('q20'));
+    store.remove(voidingOf(erasedIds[0]!)); // the statement of an erased person is valid again
+    const planted = {
+      q1: ['missing'],
+      q2: ['result.response'],
+      q4: ['missing'],
+      q20: ['result.response'],
+      q300: ['extra', 'statement'],
+    };
+    expect(await auditor.differences(items)).toEqual(planted);
+
+    const before = new Set(store.all.map(({ id }) => id));
+    expect(await auditor.repair(items)).toEqual([]);
+    expect(await auditor.differences(items)).toEqual({});
+    const added = store.all.filter(({ id }) => !before.has(id)).map(({ verb }) => String(verb['id']).split('/').at(-1));
+    // Issued again: q1, q2, q4 and q20. Voided: the edited and the earlier one, and the one of the erased person.
+    const count = (verb: string): number => added.filter((each) => each === verb).length;
+    expect([count('asked'), count('voided'), added.length]).toEqual([4, 3, 7]);
+    expect(store.voiderOf(oldIds.q20)).toBeDefined();
+    expect(store.voiderOf(erasedIds[0]!)).toBeDefined();
+  });
+
+  it('cannot be read without the right to read, which the result says', async () => {
+    await open({ accounts: [{ ...account, mayRead: false }] });
+    await auditor.deliver([question(1)]);
+    expect(await auditor.differences([{ subject: question(1) }])).toEqual({ q1: ['unreadable: statement-unreadable'] });
+  });
+
+  it('that the settings leave to an operator are extra as long as they are valid', async () => {
+    await open({}, 'manual');
+    await auditor.deliver([question(1)]);
+    const gone = { subject: removed(question(1), 'erased') };
+    expect(await auditor.differences([gone])).toEqual({ q1: ['extra'] });
+  });
+
+  it('are read again later if the LRS shows them with a delay, asks for a pause, or the audit is stopped', async () => {
+    let now = Date.now();
+    await open({ visibleAfterMs: 3_600_000, now: () => now });
+    await auditor.deliver([question(1)]);
+    expect(await auditor.differences([{ subject: question(1) }])).toEqual({ q1: ['retry'] });
+    now += 2 * 3_600_000;
+    expect(await auditor.differences([{ subject: question(1) }])).toEqual({});
+    expect(await new Auditor(sink, AbortSignal.abort()).differences([{ subject: question(1) }])).toEqual({
+      q1: ['retry'],
+    });
+    destination.lrs.faults.add({ effect: lrsFaults['too-many']!, times: 1 });
+    expect(await auditor.differences([{ subject: question(1) }])).toEqual({ q1: ['retry'] });
+    const requests = destination.lrs.requests.length;
+    expect(await auditor.differences([{ subject: question(1) }])).toEqual({ q1: ['retry'] });
+    expect(destination.lrs.requests.length).toBe(requests); // still within the pause
   });
 });
