@@ -57,6 +57,10 @@ const routes: readonly Asked[] = [
     '/api/pigeonholes/acme/101',
     '/api/pigeonholes/acme/101/streams',
     '/api/pigeonholes/101/ready',
+    '/api/pigeonholes/acme/101/statements',
+    '/api/statements/1',
+    '/api/statements/1/file?format=html',
+    '/api/statement-key',
     '/api/sinks',
     '/api/sinks/hooks',
     '/api/sinks/hooks/lanes',
@@ -98,6 +102,7 @@ const routes: readonly Asked[] = [
     may: ['admin'],
   },
   { method: 'POST', path: '/api/status/recount', body: {}, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/pigeonholes/acme/101/statements', body: {}, may: ['operator', 'admin'] },
   {
     method: 'POST',
     path: '/api/actions',

@@ -55,7 +55,7 @@ export interface ApiSources extends StatusSources {
   readonly pageCodes: PageCodes;
   /** Milliseconds between two reads of the ledger for a live stream; 1000 by default. */
   readonly liveEveryMs?: number;
-  readonly starter: Pick<WorkflowStarter, 'start' | 'wakeSinks'>;
+  readonly starter: Pick<WorkflowStarter, 'start' | 'wakeReaders' | 'wakeSinks'>;
   /** Writes an operator's request to the ledger, then wakes the workflow. */
   readonly act: (action: Action) => Promise<ActionResult>;
   readonly replay: (request: ReplayRequest) => Promise<ReplayResult>;

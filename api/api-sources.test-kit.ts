@@ -17,7 +17,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     version: '0.0.0',
     trouble: () => null,
     quotas: async () => new Map(),
-    starter: { start: async () => undefined, wakeSinks: async () => undefined },
+    starter: { start: async () => undefined, wakeReaders: () => undefined, wakeSinks: async () => undefined },
     act: async () => 'done',
     replay: async () => ({ unknown: 'no sink is known' }),
     planConfiguration: notAsked,

@@ -33,6 +33,7 @@ import { serveHealth, serveInstance } from './health.js';
 import { servePersons } from './persons.js';
 import { createPlaces } from './places.js';
 import { servePigeonholes } from './pigeonholes.js';
+import { serveStatements } from './statements.js';
 import { serveQuotas, serveStatus } from './status.js';
 import { serveSinks } from './sinks.js';
 import { serveSyncs } from './syncs.js';
@@ -71,6 +72,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveSyncs(app, sources);
   serveReady(app, sources); // before the pigeonholes, whose address pattern also matches it
   servePigeonholes(app, sources);
+  serveStatements(app, sources);
   serveSinks(app, sources);
   serveQuotas(app, sources);
   serveItems(app, sources);

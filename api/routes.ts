@@ -23,6 +23,7 @@ type Route =
   | RoutesIn<typeof import('./ready.js')>
   | RoutesIn<typeof import('./sign-in.js')>
   | RoutesIn<typeof import('./sinks.js')>
+  | RoutesIn<typeof import('./statements.js')>
   | RoutesIn<typeof import('./status.js')>
   | RoutesIn<typeof import('./syncs.js')>
   | RoutesIn<typeof import('./tokens.js')>

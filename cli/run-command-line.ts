@@ -26,6 +26,7 @@ import { addLive } from './commands/live.js';
 import { addReady } from './commands/ready.js';
 import { addRestore } from './commands/restore.js';
 import { addApi, addStart, addWorker } from './commands/start.js';
+import { addStatement } from './commands/statement.js';
 import { addStatus } from './commands/status.js';
 import { type Output, processOutput } from './output.js';
 import { CommandError, ExitCode, wrongUse } from './exit-code.js';
@@ -37,7 +38,10 @@ type AddCommand = (program: CliCommand) => void;
 /** The commands in the order and under the headings of the help. */
 const commandGroups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Get started', [addInit, addCheck, addStart, addWorker, addApi, addDemo, addSandbox]],
-  ['Observe', [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addDoctor]],
+  [
+    'Observe',
+    [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addStatement, addDoctor],
+  ],
   ['Operate', [addActions, addReplay, addSink, addDeadLetters, addDeletions, addConfig, addAlerts]],
   ['Registrants and events', [addImport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
+import { SigningKey } from '../base/ed25519.js';
 import { whyNotWritable } from '../base/writable-folder.js';
 import type { LedgerKeys } from './keyed-hash.js';
 import { link, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -43,6 +44,11 @@ export class LedgerKey {
   /** A check value, which the ledger stores to recognize its key. It reveals nothing of the key. */
   get check(): Buffer {
     return this.#derive('key check');
+  }
+
+  /** The key with which this instance signs statements (decision 0110). It follows from the ledger's key. */
+  get signing(): SigningKey {
+    return new SigningKey(this.#derive('signature'));
   }
 
   #derive(purpose: string): Buffer {

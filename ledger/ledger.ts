@@ -1,3 +1,4 @@
+import type { SigningKey } from '../base/ed25519.js';
 import { DatabaseClock } from './database-clock.js';
 import type { Database } from './drivers/database.js';
 import type { KeyPlace } from './ledger-key.js';
@@ -11,6 +12,8 @@ export interface Ledger {
   /** Created together with the ledger. Sinks mark objects at their destinations with it. */
   readonly id: string;
   readonly hash: KeyedHash;
+  /** Signs statements. */
+  readonly signing: SigningKey;
   /** The clock that all processes on this store share. */
   readonly clock: DatabaseClock;
 }
@@ -30,5 +33,5 @@ export async function openLedger(
   const clock = new DatabaseClock();
   // Asks three times in sequence, because the fastest answer gives the most accurate time.
   for (let n = 0; n < 3; n += 1) await clock.ask(db);
-  return { db, id, hash: new KeyedHash(key.keys), clock };
+  return { db, id, hash: new KeyedHash(key.keys), signing: key.signing, clock };
 }

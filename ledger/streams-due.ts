@@ -74,15 +74,18 @@ export async function pollNow(ledger: Ledger, pigeonholeNumber: number): Promise
  * @returns the number of streams
  */
 export async function sweepNow(ledger: Ledger, pigeonholeNumber: number, list: string | null): Promise<number> {
-  return await ledger.db.transaction(async (tx) => {
-    await raiseAsked(tx, [pigeonholeNumber]);
-    const rows = await tx.query(
-      `update streams set sweep_due_at = now(), due_at = now()
-       where pigeonhole_number = $1 and wanted and ($2::text is null or list = $2) returning id`,
-      [pigeonholeNumber, list],
-    );
-    return rows.length;
-  });
+  return await ledger.db.transaction((tx) => requestSweeps(tx, pigeonholeNumber, list));
+}
+
+/** Does the same as `sweepNow`, in the caller's transaction. */
+export async function requestSweeps(tx: Queryable, pigeonholeNumber: number, list: string | null): Promise<number> {
+  await raiseAsked(tx, [pigeonholeNumber]);
+  const rows = await tx.query(
+    `update streams set sweep_due_at = now(), due_at = now()
+     where pigeonhole_number = $1 and wanted and ($2::text is null or list = $2) returning id`,
+    [pigeonholeNumber, list],
+  );
+  return rows.length;
 }
 
 /** Makes every stream of a workspace due immediately: its own lists and those of its pigeonholes. */

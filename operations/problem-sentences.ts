@@ -220,3 +220,13 @@ export function importEnded(id: string, facts: ProblemFacts): ProblemWords {
         : `Its report says why, row by row ("pigeonpost import report ${id}"): correct the rows and import it again.`,
   };
 }
+
+export function closingStatement(number: string, facts: ProblemFacts): ProblemWords {
+  const event = String(facts['pigeonhole']);
+  const open = Number(facts['openPoints'] ?? 0);
+  return {
+    title: `The closing statement of event ${event} is ready: ${open === 0 ? 'every item is accounted for' : `${counted(open, 'point')} open`}`,
+    says: `Statement ${number} says what the event service has, and what each destination received.`,
+    todo: `To print it, run "pigeonpost statement ${event} --last --format html --out statement.html".`,
+  };
+}

@@ -5,6 +5,7 @@ import {
   capital,
   commonPause,
   deadLetters,
+  closingStatement,
   importEnded,
   lengthened,
   needLess,
@@ -617,6 +618,14 @@ const events = {
     several: (n) => `${n} imports have ended`,
     common: () => null,
     listedBy: 'pigeonpost import list',
+  },
+  'closing-statement': {
+    occasion: 'closing-statement',
+    words: closingStatement,
+    page: { one: (number) => `/statements/${number}`, several: '/' },
+    several: (n) => `${n} closing statements are ready`,
+    common: () => null,
+    listedBy: 'pigeonpost status',
   },
 } satisfies Readonly<Record<string, EventTraits>>;
 

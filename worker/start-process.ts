@@ -50,6 +50,8 @@ import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/lateness.js';
 import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
+import { attendToStatements } from '../operations/statement/statement-desk.js';
+import { watchReading } from '../operations/statement/watch-reading.js';
 
 /** Rounds of pigeonholes that run at the same time. Each makes a few concurrent requests, and all share one store. */
 const roundsAtOnce = 40;
@@ -68,6 +70,8 @@ const lookForWorkersEveryMs = 10_000;
 /** Maximum time for which a worker may poll another cluster's task queue without noticing it. */
 const guardClusterEveryMs = 5000;
 const lookForReadsEveryMs = 1000;
+const attendToStatementsEveryMs = 1000;
+const watchReadingEveryMs = 5000;
 /**
  * Charts have one value per minute, so this interval is short enough. A crash loses nothing, because the next process
  * reads the totals from the ledger.
@@ -323,17 +327,18 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const forecast = rememberForecast(forecastNeeds);
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs(), forecast);
   const memory = new StatusMemory();
+  const statusSources = () => ({
+    memory,
+    ledger,
+    config: editions.current.config,
+    configuration: editions.current.configuration,
+    trouble,
+    quotas,
+    upMs,
+    hindrances,
+  });
   const alerts = new AlertDesk({
-    sources: () => ({
-      memory,
-      ledger,
-      config: editions.current.config,
-      configuration: editions.current.configuration,
-      trouble,
-      quotas,
-      upMs,
-      hindrances,
-    }),
+    sources: statusSources,
     owner: shared.owner,
     isAlone: embedded,
     publicUrl: () => editions.current.config.server.publicUrl ?? (serves ? api?.url : undefined) ?? null,
@@ -341,6 +346,14 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   });
   alerts.start();
   closers.push(() => alerts.close());
+
+  if (works) {
+    const attend = (): Promise<void> =>
+      attendToStatements({ ...statusSources(), sinks: editions.current.sinks, log }, () => starter.wakeReaders());
+    closers.push(repeat(attendToStatementsEveryMs, attend, 'making a statement failed', log));
+    const watch = (): Promise<void> => watchReading(statusSources(), watchReadingEveryMs);
+    closers.push(repeat(watchReadingEveryMs, watch, 'watching for interruptions of the reading failed', log));
+  }
 
   const pageCodes = new PageCodes(ledger.clock.nowMs);
   const common: CommonSources = {

@@ -37,7 +37,7 @@ function offered(line: string): string[] {
 
 describe('completion', () => {
   it.each<[string, string[]]>([
-    ['pigeonpost sta', ['start', 'status']],
+    ['pigeonpost sta', ['start', 'status', 'statement']],
     ['pigeonpost sink a', ['approve']],
     ['pigeonpost deletions c', ['confirm']],
     ['pigeonpost --config other.yaml deletions r', ['reject']],

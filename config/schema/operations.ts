@@ -95,6 +95,11 @@ export const alertsSchema = z
         'quota-used-up': unlessOff('The request quota is used up, and nothing is read for at least a minute.'),
         'quota-short': ifOn('The request quota is too small for the configured intervals.'),
         'import-ended': ifOn('An import finished.'),
+        'closing-statement': duration()
+          .optional()
+          .describe(
+            'At this time after the end of an event, pigeonpost reads its lists again, makes the closing statement, and sends its result. After 7d, the last sweep of the event has ended.',
+          ),
       })
       .prefault({})
       .describe('Conditions that send an alert: once per change of state, and on recovery.'),

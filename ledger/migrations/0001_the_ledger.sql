@@ -1047,3 +1047,39 @@ create table alert_watch (
   check_number bigint not null default 0,
   checked_at   timestamptz not null default '-infinity'
 );
+
+-- Times in which reading was late or impossible, for the closing statement of an event (decision 0110).
+create table interruptions (
+  number        bigint generated always as identity primary key,
+  workspace     text,   -- null: everything, because pigeonpost was not running
+  pigeonhole_id bigint, -- null: the whole workspace
+  cause         text not null check (cause in ('stopped', 'silent', 'quota', 'throttled', 'credential', 'paused', 'late')),
+  since         timestamptz not null,
+  until         timestamptz -- null: it lasts
+);
+-- Each interruption that lasts has one row, whichever process finds it.
+create unique index interruptions_open on interruptions (workspace, (coalesce(pigeonhole_id, 0)), cause) where until is null;
+create index interruptions_by_end on interruptions (until) where until is not null;
+
+-- The latest check for interruptions. A long time between two checks shows that pigeonpost was not running.
+create table reading_watch (
+  singleton  boolean primary key default true check (singleton),
+  checked_at timestamptz not null default '-infinity'
+);
+
+-- The statements about events: what the service has, what pigeonpost has, and what every sink received (decision 0110).
+create table statements (
+  number            integer generated always as identity primary key,
+  pigeonhole_number integer not null references pigeonholes,
+  occasion          text not null check (occasion in ('request', 'closing')), -- closing: made once after the end of the event
+  requested_at      timestamptz not null default clock_timestamp(), -- lists must be read after this time
+  ended_at          timestamptz, -- closing: the end of the event, as in pigeonholes
+  completed_at      timestamptz, -- null: it is being made
+  agrees            boolean,
+  open_points       integer,
+  document          text, -- the signed statement, JSON
+  check ((completed_at is null) = (document is null)),
+  check ((occasion = 'closing') = (ended_at is not null))
+);
+create unique index statements_open on statements (pigeonhole_number, occasion) where completed_at is null;
+create unique index statements_closing on statements (pigeonhole_number, ended_at);

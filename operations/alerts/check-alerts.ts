@@ -11,6 +11,7 @@ import {
   recordCheck,
   startCheck,
 } from './alert-store.js';
+import { closingStatements } from '../statement/statement-store.js';
 import { endedImports } from '../../importing/read-import.js';
 import {
   type AlertState,
@@ -37,6 +38,8 @@ import {
 
 /** An import that ended while no process ran is reported later, up to this time after its end. */
 const tellImportsWithinMs = 24 * 60 * 60_000;
+/** The same for a closing statement. */
+const tellStatementsWithinMs = 7 * 24 * 60 * 60_000;
 
 /**
  * Checks all conditions once and writes the messages, unless another process has checked within the interval or checks
@@ -66,11 +69,12 @@ export async function checkAlerts(
   const conditions = await presentConditions(sources, alerts);
   const states = judgeStates(rows, conditions, { when: alerts.when, at: check.at, calm });
   const ends = isWanted('import-ended', alerts.when) ? await judgeImports(ledger, rows, check) : nothingFound;
-  const pending = [...states.pending, ...ends.pending];
+  const closed = isWanted('closing-statement', alerts.when) ? await judgeStatements(ledger, rows, check) : nothingFound;
+  const pending = [...states.pending, ...ends.pending, ...closed.pending];
   const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), check.at, pace);
   const found = {
     rows: [...states.rows, ...paced.rows],
-    forgotten: [...states.forgotten, ...ends.forgotten],
+    forgotten: [...states.forgotten, ...ends.forgotten, ...closed.forgotten],
     messages: paced.messages,
     paces: paced.paces,
   };
@@ -191,6 +195,31 @@ async function judgeImports(
     forgotten: announced.filter(({ since }) => since.getTime() < oldestMs - tellImportsWithinMs),
     pending,
   };
+}
+
+/** Finds closing statements that are complete and were not reported yet. Such an alert never recovers. */
+async function judgeStatements(
+  ledger: Ledger,
+  rows: readonly AlertRow[],
+  { at, watchingSince }: AlertCheck,
+): Promise<FoundAlerts> {
+  const announced = rows.filter(({ code }) => code === 'closing-statement');
+  const oldestMs = at.getTime() - tellStatementsWithinMs;
+  const after = new Date(Math.max(oldestMs, watchingSince.getTime()));
+  const known = announced.map(({ subject }) => Number(subject));
+  const statements = await closingStatements(ledger, { after, known });
+  const pending = statements.map(({ number, workspace, pigeonholeId, completedAt, openPoints }): PendingMessage => {
+    const subject = String(number);
+    const facts = { pigeonhole: `${workspace}/${pigeonholeId}`, openPoints };
+    const made = { code: 'closing-statement', since: completedAt, facts } as const;
+    return {
+      row: { ...made, subject, holds: false, announced: true, raises: 1 },
+      message: { ...made, subjects: [subject], kind: 'happened' },
+      rowIfLater: undefined, // without a row, the next check finds the statement again
+    };
+  });
+  const forgotten = announced.filter(({ since }) => since.getTime() < oldestMs - tellStatementsWithinMs);
+  return { rows: [], forgotten, pending };
 }
 
 /** A condition that holds, or that cannot be judged because of another problem. Conditions that do not hold are absent. */

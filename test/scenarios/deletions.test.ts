@@ -372,7 +372,11 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
         ledger,
         config,
         configuration,
-        starter: { start: async () => undefined, wakeSinks: async (names) => void woken.push(...names) },
+        starter: {
+          start: async () => undefined,
+          wakeReaders: () => undefined,
+          wakeSinks: async (names) => void woken.push(...names),
+        },
       }),
     );
     const ask = async (path: string, body?: object) => {

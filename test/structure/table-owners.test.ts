@@ -31,6 +31,7 @@ const owners = {
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
   intents: 'ledger/lanes',
+  interruptions: 'operations/statement/interruption-store',
   item_counts: 'ledger/kept-counts', // and triggers of the table items
   items: 'ledger/items',
   kept_credentials: 'ledger/kept-credentials',
@@ -47,6 +48,7 @@ const owners = {
   provisioned: 'importing/provisioning/create-object',
   quotas: 'requests/quota',
   readers: 'ledger/readers',
+  reading_watch: 'operations/statement/interruption-store',
   recent_deletions: 'reading/holds',
   registrant_lists: 'reading/recount-registrants',
   registrant_passes: 'reading/recount-registrants',
@@ -60,6 +62,7 @@ const owners = {
   sign_ins: 'ledger/sign-ins',
   sink_objects: 'ledger/sink-objects',
   sinks: 'ledger/sinks',
+  statements: 'operations/statement/statement-store',
   streams: 'ledger/streams',
   syncs: 'ledger/pigeonholes',
   tokens: 'ledger/tokens',

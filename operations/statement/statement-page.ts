@@ -1,0 +1,240 @@
+import { isTimezone } from '../../base/zoned-instant.js';
+import { formatSpan, grouped } from '../../base/words.js';
+import {
+  coverageText,
+  differenceText,
+  localInstant,
+  reasonsText,
+  removalsText,
+  sessionTypeWords,
+  summaryOf,
+  verdictOf,
+} from './statement-sentences.js';
+import type { Destination, SignedStatement, Statement } from './statement.js';
+import { pageStyle } from './statement-page-style.js';
+
+/** Rows that fit on two printed pages together with the fixed parts; what exceeds them is added up in one row. */
+const rowsOnPaper = 96;
+const minSessions = 6;
+const maxInterruptions = 8;
+const maxOpenPoints = 12;
+
+/**
+ * Formats a signed statement as a page of its own, without scripts and without anything from other addresses. Printed on
+ * A4, it has two pages. Pure.
+ */
+export function statementPage({ statement, signature }: SignedStatement): string {
+  const { event, number, completedAt, agrees } = statement;
+  const timezone = event.timezone !== null && isTimezone(event.timezone) ? event.timezone : null;
+  const at = (iso: string): string => localInstant(iso, timezone);
+  const title = event.name ?? `Event ${event.id}`;
+  const days = [event.firstDay, event.lastDay]
+    .filter((day, n, all) => day !== null && all.indexOf(day) === n)
+    .join(' to ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${text(`Closing statement: ${title}`)}</title>
+<style>${pageStyle}</style>
+</head>
+<body>
+<header>
+<p class="kind">Closing statement <span>No. ${number}</span></p>
+<h1>${text(title)}</h1>
+<p class="facts">${text([days, `event ${event.workspace}/${event.id}`, event.status === null ? '' : `status “${event.status}”`].filter(Boolean).join(' · '))}<br>
+${text(`Made on ${at(completedAt)}. All times are in the time zone ${timezone ?? 'UTC'}.`)}</p>
+</header>
+<section class="verdict ${agrees ? 'good' : 'open'}">
+<h2>${agrees ? '✓' : '!'} ${text(verdictOf(statement))}</h2>
+<p>${text(summaryOf(statement))}</p>
+</section>
+${openSection(statement)}
+${sourceSection(statement)}
+${destinationSection(statement)}
+${sessionSection(statement, timezone)}
+${coverageSection(statement, at)}
+<footer>
+<h2>How to check this statement</h2>
+<p>It was made by ${text(statement.software)} (instance ${text(statement.instance)}) and signed with the key <b>${text(signature.key)}</b>. It contains no
+personal data. To check that nobody has altered it, save it as a file and run <code>pigeonpost statement verify FILE --key KEY</code>, with the key
+that the operator of pigeonpost has given you. Signature of the figures: <code class="long">${text(signature.value)}</code></p>
+</footer>
+</body>
+</html>`;
+}
+
+function openSection({ open }: Statement): string {
+  if (open.length === 0) return '';
+  const shown = open.length > maxOpenPoints ? open.slice(0, maxOpenPoints - 1) : open;
+  const rows = shown.map(
+    ({ where, text: what, items, todo }) =>
+      `<tr><td>${text(where)}</td><td class="number">${items === null ? '–' : grouped(items)}</td><td>${text(what)}</td><td>${text(todo)}</td></tr>`,
+  );
+  const more =
+    shown.length === open.length
+      ? ''
+      : `<tr><td colspan="4">and ${grouped(open.length - shown.length)} more, in the table of differences (CSV)</td></tr>`;
+  return `<section>
+<h2>What is open</h2>
+<table class="open"><thead><tr><th>Where</th><th class="number">Items</th><th>What</th><th>What to do</th></tr></thead>
+<tbody>${rows.join('\n')}${more}</tbody></table>
+</section>`;
+}
+
+const mark = (good: boolean): string => (good ? '<td class="mark good">agrees</td>' : '<td class="mark">see left</td>');
+
+function sourceSection({ source }: Statement): string {
+  const rows = source.lists.map((list) => {
+    const { label, shown, held, differences, readFrom } = list;
+    const why = differenceText(list);
+    const note = readFrom === null && why === '' ? 'not read again' : why;
+    return `<tr><th scope="row">${text(label)}</th><td class="number">${grouped(shown)}</td><td class="number">${grouped(held)}</td><td class="number">${signed(shown - held)}</td><td class="why">${text(note)}</td>${mark(differences.length === 0)}</tr>`;
+  });
+  const { shown, held } = source;
+  return `<section>
+<h2>1. From the event service to pigeonpost</h2>
+<p>For this statement, pigeonpost read every list of the event again from its beginning to its end.</p>
+<table class="source"><thead><tr><th>List</th><th class="number">In the event service</th><th class="number">In pigeonpost</th><th class="number">Difference</th><th>Reason for the difference</th><th></th></tr></thead>
+<tbody>${rows.join('\n')}</tbody>
+<tfoot><tr><th scope="row">Sum</th><td class="number">${grouped(shown)}</td><td class="number">${grouped(held)}</td><td class="number">${signed(shown - held)}</td><td></td><td></td></tr></tfoot></table>
+</section>`;
+}
+
+function signed(n: number): string {
+  return n === 0 ? '0' : n > 0 ? `+${grouped(n)}` : `−${grouped(-n)}`;
+}
+
+const stateNotes: Readonly<Record<Destination['state'], string>> = {
+  working: '',
+  observing: ', set to observe only: it receives nothing',
+  paused: ', paused',
+  failing: ', accepts nothing at present',
+};
+
+function destinationSection({ destinations }: Statement): string {
+  if (destinations.length === 0) return '';
+  const bodies = destinations.map((destination) => {
+    const { name, type, state, lists } = destination;
+    const rows = lists.map((list) => {
+      const { label, items, delivered, withheld, refused, waiting, unsent } = list;
+      const numbers = [items, delivered, withheld, refused, waiting, unsent];
+      return `<tr><th scope="row">${text(label)}</th>${numbers.map((n) => `<td class="number${n === 0 ? ' none' : ''}">${grouped(n)}</td>`).join('')}<td class="why">${text(reasonsText(list))}</td></tr>`;
+    });
+    const removals = removalsText(destination);
+    return `<tbody><tr class="group"><th colspan="8" scope="rowgroup">${text(name)} <span>(${text(type)}${stateNotes[state]})</span></th></tr>
+${rows.join('\n')}${removals === null ? '' : `<tr><td colspan="8" class="why">${text(removals)}</td></tr>`}</tbody>`;
+  });
+  return `<section>
+<h2>2. From pigeonpost to each destination</h2>
+<p>Items = delivered + withheld + refused + waiting + other. “Withheld” means that pigeonpost did not send them on purpose; the last column says why.</p>
+<table class="destinations"><thead><tr><th>List</th><th class="number">Items</th><th class="number">Delivered</th><th class="number">Withheld</th><th class="number">Refused</th><th class="number">Waiting</th><th class="number">Other</th><th>Why not delivered</th></tr></thead>
+${bodies.join('\n')}</table>
+</section>`;
+}
+
+/** Returns the number of sessions that fit on the paper beside everything else. */
+function sessionsOnPaper({ open, source, destinations, coverage }: Statement): number {
+  const rows =
+    Math.min(open.length, maxOpenPoints) * 2 +
+    source.lists.length +
+    source.lists.filter(({ differences }) => differences.length > 0).length +
+    destinations.reduce(
+      (sum, { lists }) => sum + 2 + lists.length + lists.filter(({ reasons }) => reasons.length > 1).length,
+      0,
+    ) +
+    Math.min(coverage.interruptions.length, maxInterruptions);
+  return Math.max(minSessions, rowsOnPaper - 28 - rows);
+}
+
+function sessionSection(statement: Statement, timezone: string | null): string {
+  const { source, sessions } = statement;
+  const lists = source.lists.filter((list) => list.sessions.length > 0);
+  if (lists.length === 0) return '';
+  const counts = lists.map((list) => new Map(list.sessions.map((row) => [row.session, row])));
+  const known = new Set(sessions.map(({ session }) => session));
+  const others = [...new Set(lists.flatMap((list) => list.sessions.map(({ session }) => session)))].filter(
+    (session) => session === null || !known.has(session),
+  );
+  const all = [
+    ...sessions.map(({ session, type, startsAt }) => ({
+      session: session as number | null,
+      label: [
+        startsAt === null ? null : localInstant(startsAt, timezone),
+        sessionTypeWords(type) || null,
+        `ID ${session}`,
+      ]
+        .filter((part) => part !== null)
+        .join(' · '),
+    })),
+    ...others.map((session) => ({ session, label: session === null ? 'no session' : `deleted session ${session}` })),
+  ].filter(({ session }) => counts.some((rows) => rows.has(session)));
+  const limit = sessionsOnPaper(statement);
+  const shown = all.length > limit ? all.slice(0, limit - 1) : all;
+  const rest = all.slice(shown.length);
+  const cellOf = (rows: (typeof counts)[number], ids: readonly (number | null)[]): string => {
+    const own = ids.flatMap((id) => rows.get(id) ?? []);
+    const sum = (pick: (row: (typeof own)[number]) => number): number => own.reduce((n, row) => n + pick(row), 0);
+    const [there, here] = [sum((row) => row.shown), sum((row) => row.held)];
+    if (own.length === 0) return '<td class="number none">0</td>';
+    return `<td class="number${there === 0 && here === 0 ? ' none' : ''}">${there === here ? grouped(there) : `<b>${grouped(there)} / ${grouped(here)}</b>`}</td>`;
+  };
+  const row = (label: string, ids: readonly (number | null)[]): string =>
+    `<tr><th scope="row">${text(label)}</th>${counts.map((rows) => cellOf(rows, ids)).join('')}</tr>`;
+  return `<section>
+<h2>3. By session</h2>
+<p>The items of section 1 that belong to sessions. Two numbers in a cell: in the event service / in pigeonpost; one number: both have the same.</p>
+<table class="sessions"><thead><tr><th>Session</th>${lists.map(({ label }) => `<th class="number">${text(label)}</th>`).join('')}</tr></thead>
+<tbody>${shown.map(({ label, session }) => row(label, [session])).join('\n')}${
+    rest.length === 0
+      ? ''
+      : row(
+          `${grouped(rest.length)} further sessions together`,
+          rest.map(({ session }) => session),
+        )
+  }</tbody>
+<tfoot>${row(
+    'Sum',
+    all.map(({ session }) => session),
+  )}</tfoot></table>
+</section>`;
+}
+
+function coverageSection(statement: Statement, at: (iso: string) => string): string {
+  const { from, until, interruptions } = statement.coverage;
+  const longest = interruptions.toSorted((a, b) => b.seconds - a.seconds).slice(0, maxInterruptions);
+  const shown = interruptions.filter((each) => longest.includes(each));
+  const rest = interruptions.filter((each) => !longest.includes(each));
+  const seconds = rest.reduce((sum, each) => sum + each.seconds, 0);
+  const rows = [
+    ...shown.map(
+      ({ since, until: end, seconds: n, text: what }) =>
+        `<tr><td>${text(at(since))}</td><td>${end === null ? 'still' : text(at(end))}</td><td class="number">${formatSpan(n)}</td><td>${text(what)}</td></tr>`,
+    ),
+    ...(rest.length === 0
+      ? []
+      : [
+          `<tr><td colspan="2">${grouped(rest.length)} shorter ones together</td><td class="number">${formatSpan(seconds)}</td><td></td></tr>`,
+        ]),
+  ];
+  const number = statement.source.lists.some(({ sessions }) => sessions.length > 0) ? 4 : 3;
+  return `<section>
+<h2>${number}. When pigeonpost watched the event</h2>
+<p>${text(`From ${at(from)} to ${at(until)}. ${coverageText(statement)}`)}</p>
+${rows.length === 0 ? '' : `<table class="times"><thead><tr><th>From</th><th>To</th><th class="number">Duration</th><th>What happened</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>`}
+</section>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes a text for HTML. */
+function text(plain: string): string {
+  return plain.replaceAll(/[&<>"']/g, (character) => entities[character]!);
+}

@@ -1,0 +1,92 @@
+import { counted, formatSpan, grouped } from '../../base/words.js';
+import type { Destination, DestinationList, Statement, StatementList } from './statement.js';
+
+/*
+ * The sentences of a statement that its page and the terminal share. Their readers know the event but not pigeonpost.
+ */
+
+/** Returns the result in a few words. Pure. */
+export function verdictOf({ agrees, open }: Pick<Statement, 'agrees' | 'open'>): string {
+  return agrees
+    ? 'Every item is accounted for'
+    : `${counted(open.length, 'point')} ${open.length === 1 ? 'is' : 'are'} open`;
+}
+
+/** Returns the result in one or two sentences. Pure. */
+export function summaryOf({ source, destinations }: Pick<Statement, 'source' | 'destinations'>): string {
+  const { shown, held, lists } = source;
+  const first = `The event service shows ${counted(shown, 'item')} in ${counted(lists.length, 'list')}, and pigeonpost has ${shown === held ? (shown === 1 ? 'it' : `all ${grouped(held)}`) : grouped(held)}.`;
+  if (destinations.length === 0) return `${first} No destination receives this event.`;
+  const sum = (pick: (list: DestinationList) => number): number =>
+    destinations.reduce((total, { lists: own }) => total + own.reduce((n, list) => n + pick(list), 0), 0);
+  const parts = [
+    `${grouped(sum(({ delivered }) => delivered))} were delivered`,
+    ...[
+      [sum(({ withheld }) => withheld), 'were withheld on purpose'] as const,
+      [sum(({ unsent }) => unsent), 'were not meant for the destination'] as const,
+      [sum(({ refused }) => refused), 'were refused'] as const,
+      [sum(({ waiting }) => waiting), 'are waiting'] as const,
+    ].flatMap(([n, words]) => (n === 0 ? [] : [`${grouped(n)} ${words}`])),
+  ];
+  return `${first} For ${counted(destinations.length, 'destination')}, that makes ${counted(
+    sum(({ items }) => items),
+    'delivery',
+    'deliveries',
+  )} to account for: ${parts.join(', ')}.`;
+}
+
+/** Returns the differences of a list in one text; empty if there are none. Pure. */
+export function differenceText({ differences }: Pick<StatementList, 'differences'>): string {
+  return differences.map(({ items, text }) => `${grouped(Math.abs(items))} ${text}`).join('; ');
+}
+
+/** Returns the reasons of a list at a destination in one text; empty if everything was delivered. Pure. */
+export function reasonsText({ reasons }: Pick<DestinationList, 'reasons'>): string {
+  return reasons.map(({ items, text }) => `${grouped(items)}: ${text}`).join('; ');
+}
+
+/** Returns what became of the removals at a destination in a sentence; null if there are none. Pure. */
+export function removalsText({ name, lists }: Destination): string | null {
+  const sum = (pick: (removed: DestinationList['removed']) => number): number =>
+    lists.reduce((total, { removed }) => total + pick(removed), 0);
+  const items = sum((removed) => removed.items);
+  if (items === 0) return null;
+  const parts = [
+    [sum(({ delivered }) => delivered), `were removed from ${name} or marked there as removed`] as const,
+    [sum(({ withheld, unsent }) => withheld + unsent), 'had never been sent'] as const,
+    [sum(({ refused }) => refused), 'could not be removed there'] as const,
+    [sum(({ waiting }) => waiting), 'are still to be removed'] as const,
+  ].flatMap(([n, words]) => (n === 0 ? [] : [`${grouped(n)} ${words}`]));
+  return `${counted(items, 'earlier item')} of these lists ${items === 1 ? 'was' : 'were'} deleted in the event service or erased on request: ${parts.join(', ')}.`;
+}
+
+/** Returns how reading was interrupted, in a sentence. Pure. */
+export function coverageText({
+  coverage: { interruptions, seconds, readAfterwards },
+}: Pick<Statement, 'coverage'>): string {
+  if (interruptions.length === 0) return 'Reading was never late or interrupted.';
+  const after = readAfterwards
+    ? 'Every list was read completely after the last of them, so nothing was missed.'
+    : 'Not every list has been read completely since.';
+  return `Reading was late or interrupted ${interruptions.length === 1 ? 'once' : `${grouped(interruptions.length)} times`}, for ${formatSpan(seconds)} in total. ${after}`;
+}
+
+/** Returns the type of a session in words. Pure. */
+export function sessionTypeWords(type: string | null): string {
+  if (type === null) return '';
+  return type === 'qna' ? 'questions' : type.replaceAll('_', ' ');
+}
+
+/** Returns an instant as `3 Jun 2026, 10:05` in a time zone. Pure. @param timezone null or unknown: UTC */
+export function localInstant(iso: string, timezone: string | null): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: timezone ?? 'UTC',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return format.format(new Date(iso));
+}
