@@ -40,7 +40,10 @@ const rules: readonly RequestRule[] = [
   { method: 'DELETE', path: /\/contacts\(.+\)$/, headers: odata },
 ];
 
-const ownColumns = ['contactid', 'createdon', 'modifiedon', '_masterid_value'];
+const ownColumns = ['contactid', 'createdon', 'modifiedon', '_modifiedby_value', '_masterid_value'];
+/** The ids of the application user, whose changes come over the Web API, and of a colleague. */
+const APPLICATION = '00000000-aaaa-4000-8000-000000000001';
+export const COLLEAGUE = '00000000-bbbb-4000-8000-000000000002';
 const guid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
 /**
@@ -54,10 +57,10 @@ export async function startDynamicsDouble(options: DynamicsOptions = {}): Promis
   let tokens: TokenEndpoint | undefined;
   const emptyRow = Object.fromEntries(Object.keys(maxLengths).map((name) => [name, null]));
 
-  const store = (id: string, fields: Readonly<Record<string, string | null>>): Contact => {
+  const store = (id: string, fields: Readonly<Record<string, string | null>>, by = COLLEAGUE): Contact => {
     const at = new Date(now()).toISOString().replace(/\.\d+/, '');
     const before = contacts.get(id) ?? { ...emptyRow, createdon: at, _masterid_value: null };
-    const contact = { ...before, ...fields, contactid: id, modifiedon: at };
+    const contact = { ...before, ...fields, contactid: id, modifiedon: at, _modifiedby_value: by };
     contacts.set(id, contact);
     return contact;
   };
@@ -89,7 +92,7 @@ export async function startDynamicsDouble(options: DynamicsOptions = {}): Promis
     if (noneMatch === '*' && contacts.has(id)) return failure(412, '0x80060882');
     if (match === '*' && !contacts.has(id)) return failure(404, '0x80040217');
     if (noneMatch === '*' && !body['lastname']) return failure(400, '0x80040203'); // an update may clear it
-    store(id, body);
+    store(id, body, APPLICATION);
     return { status: 204, headers: { 'odata-entityid': `contacts(${id})` } };
   }
 
@@ -107,7 +110,12 @@ export async function startDynamicsDouble(options: DynamicsOptions = {}): Promis
     };
   }
 
-  const double = await serveDouble({ answer, state: () => [...contacts.values()], rules }, options);
+  const dated = (request: DoubleRequest): DoubleAnswer => {
+    const { headers, ...rest } = answer(request);
+    return { ...rest, headers: { date: new Date(now()).toUTCString(), ...headers } };
+  };
+
+  const double = await serveDouble({ answer: dated, state: () => [...contacts.values()], rules }, options);
   return {
     ...double,
     contacts,

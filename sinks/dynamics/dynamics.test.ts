@@ -1,5 +1,5 @@
 import { Secret } from '../../config/secret.js';
-import { type DynamicsDouble, startDynamicsDouble } from '../../sandbox/dynamics/start-dynamics-double.js';
+import { COLLEAGUE, type DynamicsDouble, startDynamicsDouble } from '../../sandbox/dynamics/start-dynamics-double.js';
 import type { Change } from '../change.js';
 import { attendee as guideAttendee, GuideSink, kinds } from '../http/guide.test-kit.js';
 import { subjectOf } from '../plan-of.test-kit.js';
@@ -226,4 +226,120 @@ it('the check names a table whose columns cannot be read', async () => {
   const lines = await sink.check(new AbortController().signal);
   expect(lines.map(({ ok }) => ok)).toEqual([true, false]);
   expect(lines[1]!.text).toContain('acme_none');
+});
+
+describe('an audit', () => {
+  const people = ['Ada', 'Grace', 'Joan', 'Mary'].map((first, id) =>
+    attendee({ id, first, last: 'L', Email: `${first}@Example.com`, job: ' Analyst ' }),
+  );
+  let nowMs: number;
+  let objects: Map<string, Fields | null>;
+  let sink: Sink;
+
+  beforeEach(async () => {
+    nowMs = Date.parse('2026-11-21T09:30:00Z');
+    await double.close();
+    double = await startDynamicsDouble({ now: () => nowMs });
+    objects = new Map();
+    sink = sinkWith({}, { now: () => nowMs });
+  });
+
+  const lane = {
+    ...laneOf(),
+    async *objects() {
+      for (const object of objects.values()) if (object !== null) yield object;
+    },
+  };
+  const known = (subject: Subject): Subject => ({
+    ...subject,
+    object: objects.get(subject.change.key) ?? null,
+    again: true,
+  });
+  const send = async (subjects: readonly Subject[]): Promise<void> => {
+    const outcomes = await deliver(sink, ...subjects.map(known));
+    outcomes.forEach(({ object }, at) => object !== undefined && objects.set(subjects[at]!.change.key, object));
+    nowMs += 60_000;
+  };
+  const audit = async (subjects: readonly Subject[]): Promise<Record<string, unknown>> => {
+    const planned = await sink.plan(subjects.map(known));
+    const entries = subjects.flatMap(({ change, removal }, at) => {
+      const plan = planned[at]!;
+      if (plan.kind === 'nothing') return [];
+      const object = objects.get(change.key) ?? null;
+      const expected = removal === null ? ('content' as const) : ('absence' as const);
+      return [{ change, removal, object, expected, operation: plan.kind === 'send' ? plan.operation : null }];
+    });
+    const results = await sink.readBack!(entries, lane, new AbortController().signal);
+    return Object.fromEntries(
+      results.flatMap((result, at) => {
+        const { change, operation } = entries[at]!;
+        if (result.kind !== 'held') return [[change.key, result.kind]];
+        const names = operation === null ? ['extra'] : sink.compareHeld!(operation, result.held);
+        return names.length === 0 ? [] : [[change.key, names.join(' ')]];
+      }),
+    );
+  };
+  const rowOf = (first: string): string =>
+    [...double.contacts.values()].find((row) => row['firstname'] === first)!.contactid;
+
+  it('finds rows that were edited, deleted or merged, and a repair sends them again', async () => {
+    await send(people);
+    expect(await audit(people)).toEqual({});
+    double.change(rowOf('Ada'), { jobtitle: 'Countess', lastname: 'Lovelace' });
+    double.contacts.delete(rowOf('Grace'));
+    const master = double.add({ lastname: 'M', emailaddress1: 'joan@example.com', jobtitle: 'Analyst' });
+    double.merge(rowOf('Joan'), master.contactid);
+    double.change(rowOf('Mary'), { emailaddress1: 'MARY@example.com' });
+    expect(await audit(people)).toEqual({
+      0: 'contacts.jobtitle',
+      1: 'missing',
+      2: 'contacts.id contacts.acme_lastevent',
+    });
+    nowMs += 60_000;
+    await send(people.slice(0, 3));
+    expect(await audit(people)).toEqual({});
+  });
+
+  it('says which user changed a row', async () => {
+    await send(people);
+    double.change(rowOf('Ada'), { jobtitle: 'Countess' });
+    const [plan] = await sink.plan([known(people[0]!)]);
+    const { change } = people[0]!;
+    const operation = plan!.kind === 'send' ? plan!.operation : null;
+    const entry = { change, operation, object: objects.get('0')!, removal: null, expected: 'content' as const };
+    expect(await sink.readBack!([entry], lane, new AbortController().signal)).toMatchObject([
+      { kind: 'held', changedBy: COLLEAGUE, changedAt: '2026-11-21T09:31:00.000Z' },
+    ]);
+  });
+
+  it('leaves a row that two attendees share to the one who wrote it last', async () => {
+    const [one, two] = [attendee({ ...ada, job: 'One' }), attendee({ ...ada, id: 2, job: 'Two' })];
+    await send([one, two]);
+    expect([await audit([one, two]), await audit([one]), await audit([two])]).toEqual([{}, {}, {}]);
+    await send([one]);
+    expect(await audit([one, two])).toEqual({});
+    double.change(rowOf('Ada'), { jobtitle: 'Three' });
+    expect(await audit([two, one])).toEqual({ 1: 'contacts.jobtitle' });
+  });
+
+  it.each(['clear-our-fields', 'delete', 'manual'] as const)(
+    'finds what is left of an erased person (onForget: %s), and keeps the row of a deleted item',
+    async (onForget) => {
+      sink = sinkWith({}, { now: () => nowMs, onForget });
+      await send(people);
+      const erased = gone(0, 'erased', null);
+      expect(await audit([erased, gone(1, 'deleted', null)])).toEqual({
+        0: onForget === 'manual' ? 'extra' : 'contacts',
+      });
+      if (onForget === 'manual') double.contacts.delete(rowOf('Ada'));
+      else await send([erased]);
+      expect(await audit([erased])).toEqual(onForget === 'manual' ? { 0: 'missing' } : {});
+    },
+  );
+
+  it('says that a column cannot be read', async () => {
+    await send(people);
+    sink = sinkWith({ properties: { ...record.properties, acme_none: '"x"' } }, { now: () => nowMs });
+    expect(await audit([people[0]!])).toEqual({ 0: 'unreadable' });
+  });
 });

@@ -4,6 +4,8 @@ import { planEach } from '../mapping/mapping-error.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { Exclusive } from '../records/exclusive.js';
 import { sendPlainRecords } from '../records/plain-records.js';
+import { comparePlainRecords, plainWritesIn, readPlainRecords } from '../records/read-plain-records.js';
+import { SharedRecords } from '../records/shared-records.js';
 import {
   type PlainKeys,
   type PlainOperation,
@@ -16,7 +18,7 @@ import { checkEnvironment } from './check.js';
 import { DynamicsClient } from './client.js';
 import { type DynamicsConfig, dynamicsConfigSchema } from './config.js';
 import { dynamicsCauses, dynamicsReasons } from './reasons.js';
-import { RowCalls, rowPath, searchPath } from './row-calls.js';
+import { RowCalls, rowPath, searchPath, valueRules } from './row-calls.js';
 
 /** Number of changes in one `send`. Each row is a request of its own. */
 const BATCH_SIZE = 60;
@@ -27,6 +29,7 @@ const SEND_BUDGET_MS = 30_000;
 export function createDynamicsSink(config: DynamicsConfig, environment: SinkEnvironment): Sink<PlainOperation> {
   const client = new DynamicsClient(config, environment);
   const newRecords = new Exclusive();
+  const shared = new SharedRecords(plainWritesIn, environment.now);
   const kindOf = ({ object }: PlainKeys): string => object;
   const entries = namedRecords(environment.name, config.records, { kindOf, separator: '-' });
   const { onForget, now } = environment;
@@ -41,6 +44,11 @@ export function createDynamicsSink(config: DynamicsConfig, environment: SinkEnvi
         const calls = new RowCalls(client, budget);
         return { outcomes: await sendPlainRecords(operations, { calls, newRecords, signal: budget.signal, now }) };
       }),
+    readBack: (wanted, lane, signal) =>
+      withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
+        readPlainRecords(wanted, lane, { calls: new RowCalls(client, budget), shared }),
+      ),
+    compareHeld: (operation, held) => comparePlainRecords(operation, held, { rules: valueRules }),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };

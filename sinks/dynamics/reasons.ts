@@ -22,5 +22,9 @@ export const dynamicsCauses: Causes = {
   'forget-by-hand': removeByHand,
   'dynamics:merged': mergedRecord,
   'dynamics:ambiguous-match:*': severalMatches,
+  'dynamics:not-readable': {
+    meaning: 'Dynamics does not show them',
+    help: 'let the application user read the table and all columns of "properties", then audit again',
+  },
   'dynamics:*': contentRejected,
 };

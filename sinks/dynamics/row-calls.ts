@@ -10,9 +10,12 @@ import type { DynamicsClient } from './client.js';
 /** Tables whose rows can be merged. Such a row names the one into which it was merged. */
 const mergeable: ReadonlySet<string> = new Set(['accounts', 'contacts', 'leads']);
 const MASTER = '_masterid_value';
+const MODIFIED_BY = '_modifiedby_value';
 
 type Values = Readonly<Record<string, Value>>;
 type Wanted = Parameters<RecordCalls['search']>[1];
+
+export const valueRules: ValueRules = { nameParts: ['firstname', 'lastname'], isSame: isSameValue };
 
 /** The rows of an environment, as the record engine reads and writes them. */
 export class RowCalls implements RecordCalls {
@@ -20,13 +23,7 @@ export class RowCalls implements RecordCalls {
   readonly causes = 'dynamics';
   /** The address of a search stays below 2,000 characters. */
   readonly maxValues = 15;
-  readonly rules: ValueRules = {
-    nameParts: ['firstname', 'lastname'],
-    isSame: (name, present, value) =>
-      name.startsWith('emailaddress')
-        ? String(present).toLowerCase() === String(value).toLowerCase()
-        : String(present) === String(value),
-  };
+  readonly rules = valueRules;
 
   constructor(
     private readonly client: DynamicsClient,
@@ -77,10 +74,29 @@ export function searchPath(table: string, { field, values, fields }: Wanted): st
   const column = field ?? primaryKey(table);
   const literal = (value: string): string => (field === null ? value : `'${value.replaceAll("'", "''")}'`);
   const filter = values.map((value) => `${column} eq ${literal(value)}`).join(' or ');
-  const own = [primaryKey(table), 'createdon', 'modifiedon', ...(mergeable.has(table) ? [MASTER] : [])];
+  const own = [primaryKey(table), 'createdon', 'modifiedon', MODIFIED_BY, ...(mergeable.has(table) ? [MASTER] : [])];
   const select = [...new Set([...own, ...fields])].join(',');
   return `/${table}?$select=${select}&$orderby=createdon&$filter=${encodeURIComponent(filter)}`;
 }
+
+/**
+ * Whether a column has a value, in the form in which Dataverse returns it: numbers and booleans in JSON, instants in UTC,
+ * texts without white space at the ends.
+ */
+function isSameValue(name: string, present: unknown, value: Value): boolean {
+  if (typeof present === 'number') return present === Number(value);
+  const [there, ours] = [present, value].map((each) => String(each).replaceAll('\r\n', '\n').trim()) as [
+    string,
+    string,
+  ];
+  if (there === ours) return true;
+  if (name.startsWith('emailaddress') || typeof present === 'boolean') {
+    return there.toLowerCase() === ours.toLowerCase();
+  }
+  return instant.test(there) && instant.test(ours) && Date.parse(there) === Date.parse(ours);
+}
+
+const instant = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 function foundRecord(table: string, row: Fields): FoundRecord {
   return {
@@ -88,6 +104,7 @@ function foundRecord(table: string, row: Fields): FoundRecord {
     values: new Map(Object.entries(row)),
     lastModifiedAtMs: Date.parse(String(row.modifiedon)) || Number.POSITIVE_INFINITY,
     mergedInto: typeof row[MASTER] === 'string' ? row[MASTER] : null,
+    modifiedBy: typeof row[MODIFIED_BY] === 'string' ? row[MODIFIED_BY] : null,
   };
 }
 

@@ -16,6 +16,8 @@ export interface FoundRecord extends PresentRecord {
   readonly id: string;
   /** The id of the record into which this one was merged; null if it was not. */
   readonly mergedInto: string | null;
+  /** The id of the user who changed it last; null if the vendor does not say. */
+  readonly modifiedBy: string | null;
 }
 
 /**

@@ -152,7 +152,8 @@ function newIdOf({ change: { workspace, pigeonholeId, list, key } }: Subject, re
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
-function madeRecord(found: unknown): MadeRecord | null {
+/** Reads an entry's result from the item's object; null if there is none. */
+export function madeRecord(found: unknown): MadeRecord | null {
   const { id, created, written, writtenAtMs }: Fields = fieldsOf(found);
   if (typeof id !== 'string' || typeof writtenAtMs !== 'number' || !Array.isArray(written)) return null;
   return { id, created: created === true, written: written as string[], writtenAtMs };

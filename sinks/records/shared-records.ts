@@ -58,6 +58,11 @@ export class SharedRecords {
     await this.#reading;
   }
 
+  /** Returns the number of items whose write of the field is the latest. */
+  latestWriters(record: string, field: string): number {
+    return this.#latest.get(record)?.get(field.toLowerCase())?.writers ?? 1;
+  }
+
   /** @param atMs time of the item's own last write of the field */
   lastWriter(record: string, field: string, atMs: number): LastWriter {
     const latest = this.#latest.get(record)?.get(field.toLowerCase());
@@ -90,4 +95,44 @@ export class SharedRecords {
     this.#latest = latest;
     this.#readAtMs = startedAtMs;
   }
+}
+
+/** The writes of an item to a record that other items may write as well. */
+export interface SharedWrite {
+  /** The type and the id of the record. */
+  readonly record: string;
+  /** Returns the time of the item's last write of a field, by its name in lower case; undefined if there is none. */
+  readonly writtenAtMs: (field: string) => number | undefined;
+  /** The fields that the item writes, by name in lower case, and whether they have the item's value. */
+  readonly fields: readonly { readonly field: string; readonly isAsWanted: boolean }[];
+}
+
+/**
+ * Returns the fields of each item whose value belongs to another item with the same record, for a vendor that knows no
+ * time of a single value. If several items wrote a field in one call, any of their values is right. If not all of them
+ * are known here, their values are not known either, and the field is left out.
+ */
+export function writesOfOthers(shared: SharedRecords, writes: readonly SharedWrite[]): Set<string>[] {
+  const together = new Map<string, { count: number; isAsWanted: boolean }>();
+  const writerOf = ({ record, writtenAtMs }: SharedWrite, field: string): LastWriter => {
+    const atMs = writtenAtMs(field);
+    return atMs === undefined ? 'ours' : shared.lastWriter(record, field, atMs);
+  };
+  for (const write of writes) {
+    for (const { field, isAsWanted } of write.fields) {
+      if (writerOf(write, field) !== 'together') continue;
+      const key = `${write.record} ${field}`;
+      const before = together.get(key) ?? { count: 0, isAsWanted: false };
+      together.set(key, { count: before.count + 1, isAsWanted: before.isAsWanted || isAsWanted });
+    }
+  }
+  return writes.map((write) => {
+    const others = write.fields.filter(({ field }) => {
+      const writer = writerOf(write, field);
+      if (writer !== 'together') return writer === 'other';
+      const { count, isAsWanted } = together.get(`${write.record} ${field}`)!;
+      return isAsWanted || count < shared.latestWriters(write.record, field);
+    });
+    return new Set(others.map(({ field }) => field));
+  });
 }
