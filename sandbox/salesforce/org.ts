@@ -29,6 +29,8 @@ const DEPENDENTS = [
 
 /** The default owner of records, unless a rule assigns them to another user. */
 export const USER_ID = '0058d0000000001AAA';
+/** A colleague, who makes all changes that do not come over the API. */
+export const COLLEAGUE_ID = '0058d0000000002AAA';
 const OWNERS = new Set(['Lead', 'Contact', 'Campaign', 'Account', 'Task']);
 
 /**
@@ -39,6 +41,7 @@ export class Org {
   private readonly records = new Map<string, OrgRecord>();
   private readonly index = new RecordIndex();
   private lastNumber = 0;
+  private userId = COLLEAGUE_ID;
 
   constructor(
     readonly types: readonly SObjectType[],
@@ -164,6 +167,23 @@ export class Org {
     gone.values.MasterRecordId = kept.id;
   }
 
+  /** Makes changes as the integration user over the API. */
+  asIntegration<T>(change: () => T): T {
+    this.userId = USER_ID;
+    try {
+      return change();
+    } finally {
+      this.userId = COLLEAGUE_ID;
+    }
+  }
+
+  /** Restores a record from the recycle bin, as a user does. */
+  undelete(record: OrgRecord): void {
+    record.deleted = false;
+    record.values.IsDeleted = false;
+    this.index.add(record);
+  }
+
   /** Returns the state for `restore`. */
   snapshot(): readonly (readonly [OrgRecord, Values, boolean])[] {
     return [...this.records.values()].map((record) => [record, { ...record.values }, record.deleted] as const);
@@ -198,7 +218,7 @@ export class Org {
   private touch(record: OrgRecord): void {
     const { values } = record;
     const at = this.timestamp();
-    Object.assign(values, { LastModifiedDate: at, SystemModstamp: at });
+    Object.assign(values, { LastModifiedDate: at, SystemModstamp: at, LastModifiedById: this.userId });
     if (record.type.name === 'Lead' || record.type.name === 'Contact') {
       values.Name = [values.FirstName, values.LastName].filter((part) => typeof part === 'string').join(' ');
     }

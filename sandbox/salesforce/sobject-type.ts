@@ -210,6 +210,7 @@ function sObject(
     field('CreatedDate', { type: 'datetime', label: 'Created Date', ...SYSTEM }),
     field('LastModifiedDate', { type: 'datetime', label: 'Last Modified Date', ...SYSTEM }),
     field('SystemModstamp', { type: 'datetime', ...SYSTEM }),
+    field('LastModifiedById', { type: 'reference', label: 'Last Modified By ID', ...SYSTEM }),
     ...(own[name] ?? []),
   ];
   return { name, keyPrefix, fields: new Map(all.map((each) => [each.name, each])) };

@@ -115,7 +115,8 @@ function answerRequest(org: SalesforceOrg, request: DoubleRequest, instanceUrl: 
   const requestId = `TID:${String(request.number).padStart(12, '0')}`;
   const answer =
     request.path === '/services/oauth2/token' ? tokenAnswer(org, request, instanceUrl) : apiAnswer(org, request);
-  return { ...answer, headers: { 'X-SFDC-Request-Id': requestId, ...answer.headers } };
+  const own = { Date: new Date(org.now()).toUTCString(), 'X-SFDC-Request-Id': requestId };
+  return { ...answer, headers: { ...own, ...answer.headers } };
 }
 
 function tokenAnswer(org: SalesforceOrg, request: DoubleRequest, instanceUrl: string): DoubleAnswer {
@@ -199,7 +200,7 @@ function routed(org: SalesforceOrg, request: DoubleRequest): DoubleAnswer {
   }
   const parts = route.path.exec(path!)!.slice(1).map(decodeURIComponent);
   const call: Call = { org, request, version, parts };
-  return route.answer(call);
+  return org.org.asIntegration(() => route.answer(call));
 }
 
 function refused(refusal: SalesforceRefusal): DoubleAnswer {

@@ -33,6 +33,7 @@ const CLOCKS_DIFFER_MS = 10_000;
  */
 export class SharedRecords {
   #latest: ReadonlyMap<string, ReadonlyMap<string, Latest>> = new Map();
+  #known: ReadonlySet<string> = new Set();
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -56,6 +57,11 @@ export class SharedRecords {
     if (isFresh) return;
     this.#reading ??= this.#readAll(() => lane.objects!()).finally(() => (this.#reading = undefined));
     await this.#reading;
+  }
+
+  /** Whether an item has this record. */
+  isKnown(record: string): boolean {
+    return this.#known.has(record);
   }
 
   /** Returns the number of items whose write of the field is the latest. */
@@ -93,6 +99,7 @@ export class SharedRecords {
       }
     }
     this.#latest = latest;
+    this.#known = new Set(items.keys());
     this.#readAtMs = startedAtMs;
   }
 }

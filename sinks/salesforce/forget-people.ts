@@ -45,7 +45,11 @@ class PeopleForgetting implements ForgetVendor<Job<ForgetStep>> {
   async look(jobs: readonly Job<ForgetStep>[]): Promise<Map<Job<ForgetStep>, Forgetting>> {
     const states = new Map<Job<ForgetStep>, Forgetting>();
     const lost = jobs.filter(({ step }) => !this.people.has(step.known.id));
-    const mergedInto = await mergedRecords(this.org, this.type, lost);
+    const mergedInto = await mergedRecords(
+      this.org,
+      this.type,
+      lost.map(({ step }) => step.known.id),
+    );
     for (const job of lost) {
       const into = mergedInto.get(job.step.known.id);
       states.set(job, into === undefined ? { kind: 'gone' } : { kind: 'merged', into });
@@ -130,14 +134,14 @@ async function standing(
 }
 
 /** Returns the records into which lost ones were merged, by the id of the lost one. */
-async function mergedRecords(
+export async function mergedRecords(
   org: Org,
   type: 'Lead' | 'Contact',
-  jobs: readonly Job<ForgetStep>[],
+  lost: readonly string[],
 ): Promise<Map<string, string>> {
-  if (jobs.length === 0 || !(await factsOf(org, type)).fields.has('masterrecordid')) return new Map();
+  if (lost.length === 0 || !(await factsOf(org, type)).fields.has('masterrecordid')) return new Map();
   const soql = (list: string): string => `SELECT Id, MasterRecordId FROM ${type} WHERE Id IN (${list})`;
-  const ids = jobs.map(({ step }) => soqlText(step.known.id));
+  const ids = lost.map((id) => soqlText(id));
   const rows = await queryAll(org, ids, soql, 'queryAll');
   return new Map(
     rows.flatMap(({ Id, MasterRecordId: into }) => (typeof into === 'string' ? [[String(Id), into] as const] : [])),
@@ -193,7 +197,7 @@ function failuresOf(ids: readonly string[], results: readonly Written[]): Map<st
  * this sink created. On an existing record it is left, because its value (such as a contact's name) belongs to the
  * org's users.
  */
-function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, Value> {
+export function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, Value> {
   const fields: Record<string, Value> = {};
   const written = known.keyed && keyField !== null ? [...known.written, keyField] : known.written;
   for (const field of written) {

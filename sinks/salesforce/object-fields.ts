@@ -17,6 +17,8 @@ const fieldSchema = z
     createable: z.boolean().default(false),
     updateable: z.boolean().default(false),
     nillable: z.boolean().default(true),
+    /** Number of digits after the decimal point of a number. */
+    scale: z.number().optional(),
     defaultedOnCreate: z.boolean().default(false),
     externalId: z.boolean().default(false),
     unique: z.boolean().default(false),
@@ -135,6 +137,38 @@ export function conformValue(value: Value, { type }: Pick<FieldFacts, 'type'>): 
   // Salesforce refuses only the record of a text that is no address, so that the cause is its own.
   if (type === 'email') return cleanEmailAddress(String(value)) ?? String(value);
   return String(value);
+}
+
+/**
+ * Whether a field that Salesforce returns has the value that was sent. Salesforce trims texts, stores e-mail addresses in
+ * lower case and times without fractions of seconds, rounds numbers to the scale of their field, and shows the choices of
+ * a multi-select picklist in the order of its values.
+ */
+export function isSameField(
+  field: Pick<FieldFacts, 'type' | 'scale'> | undefined,
+  present: unknown,
+  sent: Value,
+): boolean {
+  const plain = (value: unknown): string =>
+    (typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\r\n', '\n').trim();
+  const [there, ours] = [plain(present), plain(sent)];
+  if (there === ours) return true;
+  const type = field?.type ?? '';
+  if (numbers.has(type)) return Math.abs(Number(there) - Number(ours)) <= 0.5 * 10 ** -(field?.scale ?? 12);
+  switch (type) {
+    case 'email':
+      return there.toLowerCase() === ours.toLowerCase();
+    case 'datetime':
+      return Math.floor(Date.parse(there) / 1000) === Math.floor(Date.parse(ours) / 1000);
+    case 'time':
+      return there.slice(0, 8) === ours.slice(0, 8);
+    case 'multipicklist':
+      return there.split(';').toSorted().join(';') === ours.split(';').toSorted().join(';');
+    case 'reference':
+      return there.slice(0, 15) === ours.slice(0, 15);
+    default:
+      return false;
+  }
 }
 
 function truth(value: string | number | boolean): boolean | undefined {

@@ -26,6 +26,10 @@ export const salesforceCauses: Causes = {
   'salesforce:no-external-id': targetUnusable,
   'salesforce:lookup:*': targetUnusable,
   'salesforce:INSUFFICIENT_ACCESS*': targetUnusable,
+  'salesforce:not-readable': {
+    meaning: 'Salesforce does not show them to the user',
+    help: 'let the user read the object and the mapped fields, then audit again',
+  },
   'salesforce:ambiguous-match:*': severalMatches,
   'salesforce:ambiguous-lookup:*': {
     meaning: 'several records in Salesforce match the value of a lookup',

@@ -13,6 +13,8 @@ import type { OrgKnowledge } from './object-fields.js';
 import type { SalesforceOperation } from './operation.js';
 import { planSubject } from './plan.js';
 import { previewOf } from './preview.js';
+import { compareItem, readBackItems, recordWritesIn, removeCopies } from './read-back.js';
+import { SharedRecords } from '../records/shared-records.js';
 import { MAX_RECORDS } from './write-records.js';
 import { salesforceCauses, salesforceReasons } from './reasons.js';
 
@@ -30,6 +32,7 @@ export function createSalesforceSink(
   const client = new SalesforceClient(config, environment);
   const known: OrgKnowledge = { objects: new Map(), statuses: new Map(), refusedStatuses: new Map() };
   const newPeople = new Exclusive();
+  const shared = new SharedRecords(recordWritesIn, environment.now);
   const kindOf = ({ object }: RecordKeys): string => object;
   const records = namedRecords(environment.name, config.records, { kindOf, separator: '-' });
   const { onForget } = environment;
@@ -51,6 +54,13 @@ export function createSalesforceSink(
       withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
         deliverBatch({ client, known, budget }, operations, lane, { newPeople, now: environment.now }),
       ),
+    readBack: (wanted, lane, signal) =>
+      withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
+        readBackItems({ client, known, budget }, wanted, lane, shared),
+      ),
+    compareHeld: compareItem,
+    removeHeld: (extras, _lane, signal) =>
+      withCallBudget(signal, SEND_BUDGET_MS, (budget) => removeCopies({ client, known, budget }, extras)),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };
