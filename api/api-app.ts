@@ -17,7 +17,7 @@ import type { TestedAlerts } from './alerts.js';
 import type { PartHealth } from './health.js';
 import type { ProcessMeters } from './metrics/serve-metrics.js';
 import type { PageFiles } from './serve-page.js';
-import type { PageCodes } from './sign-in.js';
+import type { PageCodes } from './page-codes.js';
 
 /** Variables that every request carries through its routes. */
 export interface ApiEnvironment {

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ProcessMeters } from './metrics/serve-metrics.js';
 import type { ApiSources } from './api-app.js';
-import { PageCodes } from './sign-in.js';
+import { PageCodes } from './page-codes.js';
 
 /**
  * Returns the sources of an idle process in which every action succeeds. A test overrides the sources that it is about.

@@ -1,4 +1,4 @@
-import type { AccessSources } from './api-app.js';
+import type { AccessSources, ApiContext, ApiSources } from './api-app.js';
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../base/loopback.js';
@@ -11,6 +11,7 @@ import {
   hashToken,
   isRandom,
   makeSession,
+  setCookie,
   tokenIdOf,
 } from './credentials.js';
 import { Refused } from './problem.js';
@@ -135,6 +136,16 @@ async function authenticateSession(sources: AccessSources, header: Header): Prom
 /** Returns the session that a browser sent; undefined if it sent none. */
 export function sessionTextIn({ config }: Pick<AccessSources, 'config'>, header: Header): string | undefined {
   return cookieIn('session', config.server, { cookies: header('cookie'), host: header('host') ?? '' });
+}
+
+/** Returns the `Set-Cookie` of an answer, for the host that the request named. */
+export function cookieOf(
+  c: ApiContext,
+  { config }: Pick<ApiSources, 'config'>,
+  purpose: 'session' | 'sign-in',
+  value: { readonly text: string; readonly lastsSeconds: number },
+): string {
+  return setCookie(purpose, config.server, { ...value, host: c.req.header('host') ?? '' });
 }
 
 async function holderOf(sources: AccessSources, session: string): Promise<Holder | undefined> {

@@ -21,7 +21,8 @@ type Route =
   | RoutesIn<typeof import('./pigeonholes.js')>
   | RoutesIn<typeof import('./provisioning.js')>
   | RoutesIn<typeof import('./ready.js')>
-  | RoutesIn<typeof import('./sign-in.js')>
+  | RoutesIn<typeof import('./page-codes.js')>
+  | RoutesIn<typeof import('./sign-out.js')>
   | RoutesIn<typeof import('./sinks.js')>
   | RoutesIn<typeof import('./statements.js')>
   | RoutesIn<typeof import('./status.js')>

@@ -7,7 +7,7 @@ import { addToken, revokeToken } from '../ledger/tokens.js';
 import { apiSources, asLocalUser, emptyConfig, fromHere } from './api-sources.test-kit.js';
 import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
-import { PageCodes } from './sign-in.js';
+import { PageCodes } from './page-codes.js';
 import type { Role } from './authenticate.js';
 import { makeToken } from './credentials.js';
 

@@ -1,4 +1,4 @@
-import { plainProblem } from '../importing/files/registrant-file.js';
+import { plainProblem } from '../importing/files/checked-row.js';
 import { noteWords } from './import-notes.js';
 
 describe('a note on a row', () => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Problem } from './config-error.js';
-import type { EnvironmentProxy, PemTexts } from './load-config.js';
+import type { EnvironmentProxy } from './environment-defaults.js';
+import type { PemTexts } from './pem-files.js';
 import type { ParsedConfig, commonSinkShape } from './schema/config-schema.js';
 import { absoluteStore, type StoreSetting } from './schema/process.js';
 import type { Secret } from './secret.js';

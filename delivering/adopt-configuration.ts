@@ -12,15 +12,8 @@ import {
   releaseWithheld,
   releaseWithheldItems,
 } from '../ledger/deliveries.js';
-import {
-  type LaneLease,
-  lockLane,
-  listNotWanted,
-  keepConfiguration,
-  keepRecent,
-  makeDue,
-  markFilling,
-} from '../ledger/lanes.js';
+import { type LaneLease, lockLane } from '../ledger/lanes-leased.js';
+import { listNotWanted, keepConfiguration, keepRecent, makeDue, markFilling } from '../ledger/lanes.js';
 
 export interface LaneConfiguration {
   readonly configuration: number;

@@ -14,17 +14,9 @@ import {
   writeDeliveries,
 } from '../ledger/deliveries.js';
 import { keepObjects } from '../ledger/sink-objects.js';
-import {
-  endIntent,
-  type Intent,
-  keepIntent,
-  type LaneLease,
-  type LaneOutcome,
-  type LockedLane,
-  lockLane,
-  moveWatermark,
-  noteOnLane,
-} from '../ledger/lanes.js';
+import { endIntent, type Intent, keepIntent } from '../ledger/intents.js';
+import { type LaneLease, type LockedLane, lockLane } from '../ledger/lanes-leased.js';
+import { type LaneOutcome, moveWatermark, noteOnLane } from '../ledger/lanes.js';
 import { peopleAmong, refreshInteractions, releaseEngagement } from './consent-changes.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { nextReplayed, noteEmitted, noteReplayed } from './replays.js';

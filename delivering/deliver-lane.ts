@@ -1,5 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { handOverLane, type LaneLease, type LaneWork, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import { handOverLane, type LaneLease, releaseLane, rememberOnLane } from '../ledger/lanes-leased.js';
+import type { LaneWork } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
 import type { Lane, Outcome } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../cycles/collaborators.js';

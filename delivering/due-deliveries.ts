@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { byItem, byOrder } from '../ledger/sql-expressions.js';
 import { candidateColumns, candidateJoins, type CandidateRow } from './candidates.js';
-import type { LaneLease } from '../ledger/lanes.js';
+import type { LaneLease } from '../ledger/lanes-leased.js';
 
 interface DueRequest {
   readonly order: 'item' | 'pigeonhole';

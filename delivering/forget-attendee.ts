@@ -15,7 +15,7 @@ import { settleErasingLane } from '../people/held-items.js';
 import type { Collaborators } from '../cycles/collaborators.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ErasureResult } from '../cycles/cycle-results.js';
-import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes-leased.js';
 import { reasonOf } from '../sinks/all-reasons.js';
 import { allSinks } from '../sinks/all-sinks.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';

@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { type LaneLease, renewLane, acquireLane } from '../ledger/lanes.js';
+import { type LaneLease, renewLane, acquireLane } from '../ledger/lanes-leased.js';
 import { LeaseWatch, type Clocks, Stopwatch, systemClocks } from '../base/lease.js';
 
 /** Length of a lane's lease. If a process is killed, its lanes wait at most this long for another holder. */

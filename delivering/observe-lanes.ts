@@ -3,7 +3,8 @@ import type { Collaborators } from '../cycles/collaborators.js';
 import type { LaneSettings } from './deliver-lane.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
-import { addLane, type LockedLane, noteObserved } from '../ledger/lanes.js';
+import { addLane, noteObserved } from '../ledger/lanes.js';
+import type { LockedLane } from '../ledger/lanes-leased.js';
 import { addObserved, type ObservedCount, restartObservation } from '../ledger/observations.js';
 import { type Foreseen, wouldSend } from './would-send.js';
 

@@ -1,6 +1,6 @@
 import { storedDetail } from '../ledger/kept-answer.js';
 import { byOrder } from '../ledger/sql-expressions.js';
-import type { LaneLease } from '../ledger/lanes.js';
+import type { LaneLease } from '../ledger/lanes-leased.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { ownRecords } from '../ledger/visibility.js';

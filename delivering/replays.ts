@@ -3,7 +3,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { OperatorTexts } from '../ledger/operator-texts.js';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { byOrder } from '../ledger/sql-expressions.js';
-import { markFilling, type LaneLease } from '../ledger/lanes.js';
+import { markFilling } from '../ledger/lanes.js';
+import type { LaneLease } from '../ledger/lanes-leased.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import {
   blockedByOpen,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isSendable } from './files/registrant-file.js';
+import { isSendable } from './files/checked-row.js';
 import { codesCsv, reportCsv } from './import-report.js';
 import { guessMapping } from './files/column-mapping.js';
 import { openRegistrantFile } from './files/open-registrant-file.js';

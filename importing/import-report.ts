@@ -4,7 +4,7 @@ import { codeProperty } from './files/field-words.js';
 import { reportColumns } from './files/report-columns.js';
 import { byteOrderMark, csvLine } from './files/spreadsheet-safe.js';
 import { isUnnamed } from './files/table.js';
-import type { SendableRow } from './files/registrant-file.js';
+import type { SendableRow } from './files/checked-row.js';
 import type { ImportProblem } from './desk/import-views.js';
 
 export interface ReportRow {

@@ -1,4 +1,4 @@
-import type { InvalidRow, SendableRow } from './files/registrant-file.js';
+import type { InvalidRow, SendableRow } from './files/checked-row.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';

@@ -5,7 +5,7 @@ import { consentStates } from './seen-item.js';
 import { type Batch, finishBatch, startBatch } from '../delivering/commit-batch.js';
 import { changesToRecover } from '../delivering/recover-batch.js';
 import { toDelivery } from './deliveries.js';
-import { type LaneLease, acquireLane } from './lanes.js';
+import { type LaneLease, acquireLane } from './lanes-leased.js';
 import { lockPlaceWithLanes } from './lock-order.js';
 
 const databases = useBothDatabases();

@@ -1,7 +1,8 @@
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { laneWork, releaseLane, acquireLane } from './lanes.js';
+import { laneWork } from './lanes.js';
+import { releaseLane, acquireLane } from './lanes-leased.js';
 
 const databases = useBothDatabases();
 const items = 30_000;

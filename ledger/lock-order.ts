@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { openIntents } from './lanes.js';
+import { openIntents } from './intents.js';
 import { raiseAsked } from './pigeonholes-asked.js';
 import type { PageScope } from './items/write-changes.js';
 

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { measured, type Measurement, printMeasured } from '../processes/print-measured.js';
-import { isSendable } from '../../importing/files/registrant-file.js';
+import { isSendable } from '../../importing/files/checked-row.js';
 import { guessMapping } from '../../importing/files/column-mapping.js';
 import { openRegistrantFile } from '../../importing/files/open-registrant-file.js';
 import { RowCheck } from '../../importing/files/row-check.js';

@@ -11,7 +11,7 @@ import type {
 } from './import-views.js';
 import type { Collaborators } from '../../cycles/collaborators.js';
 import { findPigeonholeNumber } from '../../ledger/pigeonholes.js';
-import { isSendable } from '../files/registrant-file.js';
+import { isSendable } from '../files/checked-row.js';
 import { codeColumnDoubt, nameColumns } from '../files/check-mapping.js';
 import { codeProperty } from '../files/field-words.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';

@@ -17,7 +17,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import { importReport, codesCsv, reportCsv } from '../import-report.js';
 import { importIdOf, type ImportProgress, type ImportsWanted, listImports, readImport } from '../read-import.js';
 import { requestCancellation } from '../../ledger/imports/imports.js';
-import { codesLostInText, isSendable } from '../files/registrant-file.js';
+import { codesLostInText, isSendable } from '../files/checked-row.js';
 import { checkImport, type CheckTerms } from './check-import.js';
 import { findTarget, profileFieldsOf } from './find-target.js';
 import { openRegistrants, allMappings, columnWishes } from './open-registrants.js';

@@ -4,12 +4,8 @@ import { type ColumnMapping, guessMapping } from '../files/column-mapping.js';
 import { namesAField } from '../files/field-words.js';
 import { type MappingWishes, parseMapping, wishesFor } from '../files/mapping-wishes.js';
 import { openInThread } from '../files/open-in-thread.js';
-import {
-  type FileOptions,
-  type RegistrantFile,
-  type CheckedRow,
-  RegistrantFileError,
-} from '../files/registrant-file.js';
+import { type FileOptions, type RegistrantFile, RegistrantFileError } from '../files/registrant-file.js';
+import type { CheckedRow } from '../files/checked-row.js';
 import { RowCheck } from '../files/row-check.js';
 import { createHash } from 'node:crypto';
 import type { Ledger } from '../../ledger/ledger.js';

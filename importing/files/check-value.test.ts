@@ -1,5 +1,5 @@
 import { checkValue, type ValueKind } from './check-value.js';
-import { codesLostInText } from './registrant-file.js';
+import { codesLostInText } from './checked-row.js';
 
 /** Returns the value to send and its notes, or the problem. */
 function judged(text: string, kind: ValueKind = 'code'): string {

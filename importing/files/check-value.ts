@@ -1,4 +1,4 @@
-import { type PlainCode, maxValueLength } from './registrant-file.js';
+import { type PlainCode, maxValueLength } from './checked-row.js';
 import { asWritten } from './spreadsheet-safe.js';
 
 /** Kinds of fields whose values are judged differently. */

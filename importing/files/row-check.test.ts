@@ -1,5 +1,6 @@
 import { guessMapping } from './column-mapping.js';
-import { type Finding, type RawRow, isSendable, type CheckedRow } from './registrant-file.js';
+import type { Finding, RawRow } from './registrant-file.js';
+import { isSendable, type CheckedRow } from './checked-row.js';
 import { RowCheck } from './row-check.js';
 
 const columns = ['Code', 'Full name', 'Note'];

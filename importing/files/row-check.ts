@@ -3,16 +3,8 @@ import type { CodeEvidence } from '../../base/code-evidence.js';
 import { CodeValues, type ShortCodes } from './code-values.js';
 import { codeProperty, isEmailField, isNameField, isPhoneField } from './field-words.js';
 import type { ColumnMapping } from './column-mapping.js';
-import {
-  type Finding,
-  type RawRow,
-  type CheckedRow,
-  type Problem,
-  type Profile,
-  maxValueLength,
-  isNoted,
-  plainProblem,
-} from './registrant-file.js';
+import { type Finding, type RawRow, isNoted } from './registrant-file.js';
+import { type CheckedRow, type Problem, type Profile, maxValueLength, plainProblem } from './checked-row.js';
 import { asWritten } from './spreadsheet-safe.js';
 import { unnamedColumn } from './table.js';
 import { generateCode } from './generate-code.js';

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
 import { recordRestore } from '../../ledger/audit.js';
-import { takeOverRestoredLanes } from '../../ledger/lanes.js';
+import { takeOverRestoredLanes } from '../../ledger/lanes-leased.js';
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate } from '../../ledger/migrate.js';
 import { pauseRestored } from '../../ledger/pauses.js';

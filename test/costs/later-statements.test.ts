@@ -1,7 +1,7 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { adoptConfiguration } from '../../delivering/adopt-configuration.js';
-import { acquireLane } from '../../ledger/lanes.js';
+import { acquireLane } from '../../ledger/lanes-leased.js';
 import { attendee, question, session } from '../kit/items.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';
 import { StateSink } from '../kit/state-sink.js';

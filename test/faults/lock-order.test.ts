@@ -10,7 +10,7 @@ import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { adoptConfiguration, releaseSelected } from '../../delivering/adopt-configuration.js';
 import { notSelected } from '../../delivering/decide-delivery.js';
 import { redriveDeadLetters } from '../../delivering/dead-letters.js';
-import { acquireLane } from '../../ledger/lanes.js';
+import { acquireLane } from '../../ledger/lanes-leased.js';
 import { pause, resume } from '../../ledger/pauses.js';
 import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { requestReplay } from '../../delivering/replays.js';

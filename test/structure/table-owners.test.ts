@@ -30,7 +30,7 @@ const owners = {
   import_mappings: 'importing/desk/open-registrants',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
-  intents: 'ledger/lanes',
+  intents: 'ledger/intents',
   interruptions: 'operations/statement/interruption-store',
   item_counts: 'ledger/kept-counts', // and triggers of the table items
   items: 'ledger/items',
