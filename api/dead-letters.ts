@@ -9,9 +9,20 @@ import {
   redriveDeadLetters,
 } from '../delivering/dead-letters.js';
 import { audited } from './audit-log.js';
-import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
+import {
+  answers,
+  jsonBody,
+  needs,
+  personalSchema,
+  withIsoInstants,
+  pageOf,
+  pageQuery,
+  positionOf,
+  pagesBy,
+} from './route-parts.js';
+import { itemNameSchema, withNames } from './item-names.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
-import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
+import { requireWorkspace, sinkTarget, wantsPersonal, workspaceOf } from './scope.js';
 import { causeText } from '../sinks/reason-words.js';
 
 /** Changes that a sink refused for one cause. */
@@ -47,6 +58,7 @@ const deadLetterSchema = z
     attempts: z.int(),
     since: instant(),
     detail: z.string().nullable(),
+    name: itemNameSchema,
   })
   .openapi('DeadLetter');
 export type DeadLetterView = z.infer<typeof deadLetterSchema>;
@@ -101,6 +113,7 @@ export const itemsRoute = createRoute({
     query: deadLetterChoiceSchema.extend({
       ...pageQuery,
       limit: z.coerce.number().int().min(1).max(maxShown).default(maxShown),
+      personal: personalSchema,
     }),
   },
   responses: answers(
@@ -135,7 +148,8 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
     return c.json({ groups: (await deadLetterGroups(ledger, { ...sent(choice), workspace })).map(viewGroup) }, 200);
   });
   app.openapi(itemsRoute, async (c) => {
-    const { limit, after, ...choice } = c.req.valid('query');
+    const { limit, after, personal, ...choice } = c.req.valid('query');
+    const shows = wantsPersonal(c, personal);
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
     const last = pages.endOf(after);
     const rows = await deadLetters(
@@ -150,7 +164,11 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
       },
     );
     const part = pages.page(rows, limit, viewOne);
-    return c.json({ ...part, more: part.next !== null }, 200);
+    const name = async () => await withNames(ledger, part.items, { personal: shows });
+    const target = choice.sink === undefined ? null : sinkTarget(sources, choice.sink);
+    const entry = { action: 'dead-letters-personal', target, detail: { limit } };
+    const items = shows ? await audited(c, ledger, entry, name) : await name();
+    return c.json({ items, next: part.next, more: part.next !== null }, 200);
   });
   app.openapi(redriveRoute, async (c) => {
     const choice = c.req.valid('json');
@@ -177,6 +195,6 @@ function viewGroup(group: DeadLetterGroup): DeadLetterGroupView {
   return { ...withIsoInstants(group), ...causeText(group.cause) };
 }
 
-function viewOne({ position: _, ...one }: Positioned): DeadLetterView {
+function viewOne({ position: _, ...one }: Positioned): Omit<DeadLetterView, 'name'> {
   return withIsoInstants(one);
 }

@@ -107,7 +107,8 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
     const { list, key, ...place } = c.req.valid('param');
     const shows = wantsPersonal(c, c.req.valid('query').personal);
     const pigeonholeNumber = await requirePigeonholeNumber(c, sources, place);
-    const [why] = await explain(ledger, { list, key, pigeonhole: `${place.workspace}/${Number(place.id)}` });
+    const asked = { list, key, pigeonhole: `${place.workspace}/${Number(place.id)}` };
+    const [why] = await explain(ledger, asked, { personal: shows });
     const item = await shownItem(ledger, { pigeonholeNumber, list, key });
     if (why === undefined || item === undefined) {
       throw new Refused(404, `no such item of ${list} is in the ledger; "pigeonpost status" shows what has been read`);

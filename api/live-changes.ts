@@ -14,6 +14,7 @@ import {
 import { audited } from './audit-log.js';
 import { authenticate } from './authenticate.js';
 import { requirePigeonholeNumber } from './pigeonholes.js';
+import { itemNameSchema, withNames } from './item-names.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
@@ -32,6 +33,7 @@ const liveChangeSchema = z
     sessionId: z.int().nullable(),
     visibility: z.string().nullable(),
     foundAt: instant(),
+    name: itemNameSchema,
     data: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -178,7 +180,7 @@ async function startFeed(
   let first: string | null = null;
   if (from === null) {
     const changes = await newestChanges(ledger, heads, { list, limit: recent, personal });
-    first = toEvent({ changes: changes.map((change) => view(change, personal)), skipped: 0 }, position);
+    first = toEvent({ changes: await views(ledger, changes, personal), skipped: 0 }, position);
   }
   return {
     next: async () => {
@@ -201,7 +203,7 @@ async function startFeed(
         [...now].map(([pigeonholeNumber, head]) => [pigeonholeNumber, reached(changes, pigeonholeNumber, head)]),
       );
       if (changes.length === 0 && skipped === 0) return null;
-      return toEvent({ changes: changes.map((change) => view(change, personal)), skipped }, position);
+      return toEvent({ changes: await views(ledger, changes, personal), skipped }, position);
     },
   };
 }
@@ -256,8 +258,16 @@ function toEvent(data: LiveChanges, position: ReadonlyMap<number, number>): stri
   return `event: changes\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-function view({ pigeonholeNumber: _, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
-  return { ...withIsoInstants(change), ...(shows ? { data } : {}) };
+async function views(
+  ledger: Ledger,
+  changes: readonly FeedChange[],
+  personal: boolean,
+): Promise<LiveChanges['changes']> {
+  const named = await withNames(ledger, changes, { personal });
+  return named.map(({ pigeonholeNumber: _, data, ...change }) => ({
+    ...withIsoInstants(change),
+    ...(personal ? { data } : {}),
+  }));
 }
 
 /** Size limit of a position, which clients send in a header. Node's default limit for all headers is 16 KiB. */

@@ -3,6 +3,7 @@ import { listNames } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf, twinOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';
+import { itemNameSchema, withNames } from './item-names.js';
 import { itemKey, printable, instant } from '../base/printable.js';
 import { answers, needs, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
@@ -55,6 +56,7 @@ export const whySchema = z
     sessionId: z.int().nullable(),
     list: z.string(),
     key: z.string(),
+    name: itemNameSchema,
     revision: z.int(),
     deleted: z.boolean(),
     visibility: z
@@ -113,20 +115,25 @@ export function serveWhy(app: ApiApp, { ledger }: { readonly ledger: Ledger }): 
   });
 }
 
-/** Returns the items of a list with a key: none, one, or one in each of several pigeonholes. */
+/**
+ * Returns the items of a list with a key: none, one, or one in each of several pigeonholes.
+ * @param options.personal true: their names contain names and texts of people
+ */
 export async function explain(
   ledger: Ledger,
   asked: { readonly list: string; readonly key: string; readonly pigeonhole: string | null },
+  { personal }: { readonly personal: boolean } = { personal: false },
 ): Promise<Why[]> {
   const items = await findItems(ledger, asked);
-  return await Promise.all(items.map((item) => explainItem(ledger, asked, item)));
+  const explained = await Promise.all(items.map((item) => explainItem(ledger, asked, item)));
+  return await withNames(ledger, explained, { personal });
 }
 
 async function explainItem(
   ledger: Ledger,
   { list, key }: { list: string; key: string },
   item: KnownItem,
-): Promise<Why> {
+): Promise<Omit<Why, 'name'>> {
   const { changes, deliveries, lanes } = await timelineOf(ledger, item);
   const twin = await twinOf(ledger, { pigeonholeNumber: item.pigeonholeNumber, list, key });
   const revisions = changes.map(({ sequence, foundAt, ...change }): WhyRevision => {

@@ -37,6 +37,7 @@ const change = {
   revision: 1,
   visibility: null,
   foundAt: '2026-11-22T09:00:00.000Z',
+  name: { noun: 'a question', title: hostile, person: hostile, session: hostile, event: hostile },
   data: { content: hostile },
 } as never;
 const item = {

@@ -13,6 +13,8 @@ import type { ItemView } from '../../api/items.js';
 import { ExitCode, CommandError, wrongUse } from '../exit-code.js';
 import { instanceOf, clientOf } from '../api-client.js';
 import { printLine } from '../output.js';
+import { shownInLine } from '../text-line.js';
+import { nameInWords, placeInWords } from '../../base/item-titles.js';
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
 
 export function addItems(program: CliCommand): void {
@@ -119,8 +121,10 @@ export async function why(
 
 /** Formats the timeline of an item, oldest first. Pure. */
 export function timeline(item: Why): string[] {
-  const { list, key, workspace, pigeonholeId, sessionId, revision, deleted, visibility, consent } = item;
-  const where = `pigeonhole ${workspace}/${pigeonholeId}${sessionId === null ? '' : `, session ${sessionId}`}`;
+  const { list, key, name, workspace, pigeonholeId, sessionId, revision, deleted, visibility, consent } = item;
+  const session = sessionId === null ? '' : `, session ${sessionId}`;
+  const where = `pigeonhole ${workspace}/${pigeonholeId}${session}`;
+  const [title, place] = [nameInWords(name), placeInWords(name)];
   const state = [
     `revision ${revision}`,
     deleted ? 'deleted' : 'present',
@@ -129,6 +133,7 @@ export function timeline(item: Why): string[] {
   ].join(', ');
   return [
     `${list}:${key}  ${where}`,
+    `  ${shownInLine(title)}${place === '' ? '' : ` (${shownInLine(place)})`}`,
     `  ${state}`,
     ...(item.twin === null ? [] : [`  ${twinWords(item.twin, key)}`]),
     ...item.revisions.flatMap(revisionLines),

@@ -13,6 +13,8 @@ import type { LiveChanges } from '../../api/live-changes.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { instanceOf, type ApiClient } from '../api-client.js';
 import { printLine } from '../output.js';
+import { shownInLine } from '../text-line.js';
+import { nameInWords, placeInWords } from '../../base/item-titles.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../base/words.js';
 
@@ -59,15 +61,17 @@ async function live(context: Context, { list, pigeonhole, recent, personal, json
 }
 
 export function changeLine(change: LiveChanges['changes'][number]): string {
-  const { workspace, pigeonholeId, sessionId, list, key, kind, revision, visibility, foundAt, data } = change;
+  const { workspace, pigeonholeId, name, list, key, kind, revision, visibility, foundAt, data } = change;
+  const place = placeInWords(name);
   const parts = [
-    `revision ${revision}`,
+    ...(name.person === null ? [] : [name.person]),
+    ...(place === '' ? [] : [place]),
     `pigeonhole ${workspace}/${pigeonholeId}`,
-    ...(sessionId === null ? [] : [`session ${sessionId}`]),
+    `revision ${revision}`,
     ...(visibility === null ? [] : [visibility]),
   ];
   const says = data == null ? '' : `: ${JSON.stringify(data)}`;
-  return `${foundAt}  ${kind} ${list}:${key}  ${parts.join(', ')}${says}`;
+  return `${foundAt}  ${kind}  ${shownInLine(nameInWords(name))}  ${list}:${key}  ${shownInLine(parts.join(', '))}${says}`;
 }
 
 const againAfterMs = 2000;

@@ -8,7 +8,10 @@ import {
   parseList,
   confirm,
   parseItem,
+  personalHelp,
 } from '../command.js';
+import { shownInLine } from '../text-line.js';
+import { nameInWords } from '../../base/item-titles.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
@@ -114,6 +117,7 @@ export function addDeadLetters(program: CliCommand): void {
     .examples('dead-letters list --sink crm')
     .runs(listDeadLetters);
   filtered(letters.command('show').description('Show dead letters one by one, oldest first'))
+    .option('--personal', personalHelp, false)
     .examples('dead-letters show --cause "http:422"')
     .runs(showDeadLetters);
   filtered(letters.command('redrive').description('Send dead letters again after the cause is fixed'))
@@ -138,12 +142,16 @@ async function listDeadLetters(context: Context, asked: DeadLetterArguments): Pr
 }
 
 /** `pigeonpost dead-letters show`: lists dead letters, oldest first. Exit codes as for `list`. */
-async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+async function showDeadLetters(
+  context: Context,
+  asked: DeadLetterArguments & { readonly personal: boolean },
+): Promise<ExitCode> {
   const { out } = context;
-  const query = await choiceOf(asked);
+  const { personal } = asked;
+  const query = { ...(await choiceOf(asked)), personal: personal ? ('1' as const) : undefined };
   const found = await (await clientOf(context)).get('/api/dead-letters/items', { query });
-  const lines = found.items.map(({ workspace, pigeonholeId, list, key, revision, sink, cause, detail }) =>
-    `${sink}  ${workspace}/${pigeonholeId} ${list}:${key} revision ${revision}  ${cause}  ${detail ?? ''}`.trimEnd(),
+  const lines = found.items.map(({ workspace, pigeonholeId, list, key, revision, sink, cause, detail, name }) =>
+    `${sink}  ${shownInLine(nameInWords(name))}  ${workspace}/${pigeonholeId} ${list}:${key} revision ${revision}  ${cause}  ${detail ?? ''}`.trimEnd(),
   );
   printResult(out, asked.json, found, lines.length === 0 ? 'no dead letters' : lines);
   if (!asked.json && found.more) out.note(`only the oldest ${grouped(found.items.length)} are shown`);

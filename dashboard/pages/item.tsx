@@ -6,9 +6,10 @@ import { useAsked } from '../asking/use-asked.js';
 import { ListChoice, Button, Field } from '../parts/controls.js';
 import { AwaitAnswer, PageHead, Facts, itemLink, Panel, Written, Refusal } from '../parts/panel.js';
 import { StateWord } from '../parts/states.js';
-import { type Tone } from '../words.js';
+import { capitalized, type Tone } from '../words.js';
 import { Ago, Clock, Sentence, Until } from '../parts/time.js';
 import { address } from '../route.js';
+import { nameInWords } from '../../base/item-titles.js';
 import { counted } from '../../base/words.js';
 
 interface Named {
@@ -27,12 +28,10 @@ export function Item({ list, named, pigeonhole }: Named) {
     <>
       <PageHead
         kind="Item"
-        title={isAsked ? `${list}:${named}` : 'Find an item'}
+        title={isAsked ? titleOf(asked.data?.items, `${list}:${named}`) : 'Find an item'}
         note={
           isAsked
-            ? pigeonhole === null
-              ? undefined
-              : [`Pigeonhole ${pigeonhole}`]
+            ? [`${list}:${named}${pigeonhole === null ? '' : ` in ${pigeonhole}`}`]
             : ['Shows where an item was read, what each sink received and answered, or why nothing was sent.']
         }
       />
@@ -50,6 +49,12 @@ export function Item({ list, named, pigeonhole }: Named) {
       ) : null}
     </>
   );
+}
+
+/** Returns what the item is called; its list and key while that is not known. */
+function titleOf(items: readonly Why[] | undefined, otherwise: string): string {
+  const [first] = items ?? [];
+  return first === undefined ? otherwise : capitalized(nameInWords(first.name));
 }
 
 function Search({ list, named }: Pick<Named, 'list' | 'named'>) {
@@ -79,11 +84,11 @@ function Timeline({ item }: { readonly item: Why }) {
   return (
     <>
       <Panel
-        title={pigeonholeId === 0 ? `Workspace ${workspace}` : `${workspace}/${pigeonholeId}`}
+        title={item.name.event ?? (pigeonholeId === 0 ? `Workspace ${workspace}` : `${workspace}/${pigeonholeId}`)}
         id={`item-${workspace}-${pigeonholeId}`}
         aside={
           <a href={address.pigeonhole(workspace, pigeonholeId)}>
-            {sessionId === null ? 'Pigeonhole' : `Pigeonhole, session ${sessionId}`}
+            {sessionId === null ? 'Pigeonhole' : `Pigeonhole, ${item.name.session ?? `session ${sessionId}`}`}
           </a>
         }
       >
@@ -208,6 +213,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
 /** Shows the content of the item if the user requests it. The request is audited. */
 function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly item: Why }) {
   const [data, setData] = useState<Readonly<Record<string, unknown>> | null | undefined>();
+  const [name, setName] = useState<Why['name'] | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   if (!useMay('personal')) return null;
   const show = async (): Promise<void> => {
@@ -215,6 +221,7 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
     try {
       const answer = await get('/api/items/{workspace}/{id}/{list}/{key}', { params, query: { personal: '1' } });
       setData(answer.data ?? null);
+      setName(answer.name);
       setRefused(null);
     } catch (error) {
       setRefused(refusalOf(error, 'the content cannot be shown'));
@@ -222,7 +229,7 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
   };
   return (
     <Panel
-      title="Content"
+      title={data === undefined || name?.title == null ? 'Content' : name.title}
       id="says"
       aside={
         data === undefined ? (

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { useRemembered } from '../asking/page-state.js';
 import { CommittedInput, PersonalCheck, ListChoice, Button } from '../parts/controls.js';
-import { PageHead, Written, Table, type Column, Refusal, itemLink } from '../parts/panel.js';
+import { PageHead, Written, Table, named, type Column, Refusal, namedItemLink } from '../parts/panel.js';
 import { StateWord } from '../parts/states.js';
 import { Clock } from '../parts/time.js';
 import { address } from '../route.js';
@@ -111,18 +111,17 @@ const tones: Readonly<Record<string, Tone>> = { created: 'good', updated: 'busy'
 
 const columns: readonly Column<Change>[] = [
   ['Found', 'number left', ({ foundAt }) => <Clock at={foundAt} />],
-  ['Item', 'name', (change) => itemLink(change, short(change.key))],
+  ['Item', 'name', (change) => namedItemLink(change, short(change.key))],
   ['Change', '', ({ kind }) => <StateWord of={[tones[kind] ?? 'quiet', kind]} />],
   ['Revision', 'number mid', ({ revision }) => revision],
   [
     'Pigeonhole',
     'wide',
-    ({ workspace, pigeonholeId, sessionId }) => (
-      <>
-        <a href={address.pigeonhole(workspace, pigeonholeId)}>{`${workspace}/${pigeonholeId}`}</a>
-        {sessionId === null ? null : <small> session {sessionId}</small>}
-      </>
-    ),
+    ({ workspace, pigeonholeId, name }) =>
+      named(
+        <a href={address.pigeonhole(workspace, pigeonholeId)}>{name.event ?? workspace}</a>,
+        `${workspace}/${pigeonholeId}`,
+      ),
   ],
   ['Person', 'wide', ({ visibility }) => visibility ?? '–'],
 ];

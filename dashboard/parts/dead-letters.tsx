@@ -7,8 +7,8 @@ import { useAsked, useAsking } from '../asking/use-asked.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
-import { AwaitAnswer, Panel, Table, type Column, itemLink } from './panel.js';
-import { Button } from './controls.js';
+import { AwaitAnswer, Panel, Table, type Column, namedItemLink } from './panel.js';
+import { Button, PersonalCheck } from './controls.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';
 import { StateWord } from './states.js';
@@ -135,20 +135,30 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
 }
 
 const columns: readonly Column<DeadLetterView>[] = [
-  ['Item', 'name', (each) => itemLink(each)],
+  ['Item', 'name', (each) => namedItemLink(each)],
   ['Revision', 'number', ({ revision }) => revision],
-  ['Pigeonhole', 'mid', ({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`],
   ['Attempts', 'number mid', ({ attempts }) => grouped(attempts)],
   ['Since', 'number', ({ since }) => <Ago at={since} />],
   ['Answer', 'wide', ({ detail }) => detail ?? '–'],
 ];
 
 function Single({ group }: { readonly group: DeadLetterGroupView }) {
-  const asked = useAsked('/api/dead-letters/items', itemsOf(group, maxListed), 5000);
+  const [personal, setPersonal] = useState(false);
+  const maySeePeople = useMay('personal');
+  const { query } = itemsOf(group, maxListed);
+  // With names, each request is audited: they are read once.
+  const everyMs = personal ? 3_600_000 : 5000;
+  const wanted = { query: { ...query, ...(personal ? { personal: '1' as const } : {}) } };
+  const asked = useAsked('/api/dead-letters/items', wanted, everyMs);
   return (
     <AwaitAnswer asked={asked} lines={3}>
       {({ items, more }) => (
         <>
+          {maySeePeople ? (
+            <div class="inside">
+              <PersonalCheck checked={personal} onCheck={setPersonal} />
+            </div>
+          ) : null}
           <Table
             columns={columns}
             rows={items}

@@ -1,3 +1,4 @@
+import { type ItemName as NameView, nameInWords, placeInWords } from '../../base/item-titles.js';
 import { type ComponentChildren, Fragment } from 'preact';
 import type { Asked } from '../asking/use-asked.js';
 import { capitalized } from '../words.js';
@@ -227,6 +228,18 @@ export function itemLink({ workspace, pigeonholeId, list, key }: ItemName, shown
     <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
       {list}:{shown}
     </a>
+  );
+}
+
+/** A link to an item by its name, with its key below. */
+export function namedItemLink(item: ItemName & { readonly name: NameView }, shown?: string) {
+  const { workspace, pigeonholeId, list, key, name } = item;
+  const place = placeInWords(name);
+  return named(
+    <a class="item-name" href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
+      {nameInWords(name)}
+    </a>,
+    `${name.person === null ? '' : `${name.person} · `}${list}:${shown ?? key}${place === '' ? '' : ` · ${place}`}`,
   );
 }
 

@@ -159,10 +159,10 @@ suite('a sink', () => {
     await shows(/HTTP 422/);
     await press(/^Show$/);
     await page
-      .getByRole('link', { name: /^attendees:\d+$/ })
+      .getByRole('link', { name: /^an attendee in “ACME Summit 101”$/ })
       .first()
       .waitFor();
-    expect(await page.getByRole('link', { name: /^attendees:\d+$/ }).count()).toBe(2);
+    expect(await page.getByRole('link', { name: /^an attendee in “ACME Summit 101”$/ }).count()).toBe(2);
     await press(/^Redrive 2/);
     await confirm('Redrive');
     await shows(/Redrive of 2 changes of attendees to hooks/);
@@ -395,10 +395,9 @@ suite('the texts of attendees', () => {
     await press('Hold');
     await shows(/paused; new changes are kept/);
 
-    await page
-      .getByRole('link', { name: `qna-questions:${id}` })
-      .first()
-      .click();
+    await shows(new RegExp(`qna-questions:${id}`));
+    await page.getByRole('link', { name: attack }).first().click();
+    await page.getByRole('heading', { level: 1, name: /^A question in “/ }).waitFor();
     await shows('Revision 2');
     await shows('delivered');
     expect(await page.locator('main').innerText()).not.toContain('onerror');
@@ -415,7 +414,8 @@ suite('the texts of attendees', () => {
     await page.getByLabel('List').selectOption('attendees');
     await page.getByLabel('Key').fill(String(id));
     await press('Show');
-    await page.getByRole('heading', { name: `attendees:${id}` }).waitFor();
+    await page.getByRole('heading', { level: 1, name: /^An attendee in “/ }).waitFor();
+    await shows(`attendees:${id}`);
     await page.getByRole('link', { name: 'archive', exact: true }).first().waitFor(); // one for each revision
     await go('#/item/attendees/999999999');
     await shows('The ledger has no such item.');

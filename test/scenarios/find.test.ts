@@ -1,4 +1,6 @@
 import { findAnything, type Found } from '../../operations/find-anything.js';
+import { explain } from '../../api/why.js';
+import { timeline } from '../../cli/commands/items.js';
 import { followChanges } from '../../ledger/search/entries.js';
 import { nameItems } from '../../operations/name-items.js';
 import { finishRetention } from '../kit/finish-retention.js';
@@ -144,6 +146,11 @@ describe.each(kinds)('a search, on %s', (kind) => {
       { title: 'Ada Smith' },
       { title: 'Opening keynote', session: null },
       { noun: 'an attendee', title: null },
+    ]);
+    const [explained] = await explain(scene.ledger, { list: 'qna-questions', key: '9001', pigeonhole: null });
+    expect(timeline(explained!).slice(0, 2)).toEqual([
+      'qna-questions:9001  pigeonhole acme/101, session 1',
+      expect.stringMatching(/^ {2}a question in “Opening keynote” \(ACME Summit 101\)$/),
     ]);
     expect(await nameItems(scene.ledger, items, { personal: false })).toMatchObject([
       { noun: 'a vote', title: null, person: null, ...session1 },
