@@ -13,6 +13,8 @@ export interface CanvasOptions extends JobOptions, ThrottleOptions {
 interface Rights {
   readonly manageGrades: boolean;
   readonly manageAssignments?: boolean;
+  /** Reading submissions of other users; allowed by default. */
+  readonly viewAllGrades?: boolean;
 }
 
 /** A Canvas instance: a school, its grading jobs, its tokens and their throttling buckets. */

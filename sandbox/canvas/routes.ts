@@ -21,6 +21,8 @@ export interface Call {
   readonly url: string;
   readonly mayGrade: boolean;
   readonly mayCreate: boolean;
+  /** Whether the user may read the submissions of other users. */
+  readonly mayRead: boolean;
   readonly parts: readonly string[];
 }
 
@@ -178,6 +180,7 @@ function published(call: Call, course: Course, reference: string): Assignment {
 
 function submissionOf(call: Call): Submission {
   const assignment = assignmentOf(call);
+  if (!call.mayRead) throw unauthorized(call);
   return call.canvas.school.submission(assignment, studentOf(call, call.parts[2]!).id);
 }
 

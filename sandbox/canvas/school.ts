@@ -66,6 +66,7 @@ export class School {
   readonly courses: readonly Course[];
   private readonly submissions = new Map<string, Submission>();
   private readonly created = new Map<number, Assignment[]>();
+  private readonly enrolled = new Map<number, number[]>();
 
   constructor(
     private readonly plan: SchoolPlan,
@@ -73,8 +74,10 @@ export class School {
   ) {
     this.courses = plan.courses.map((course) => {
       const assignments = [...course.assignments];
+      const students = [...course.students];
       this.created.set(course.id, assignments);
-      return { ...course, assignments };
+      this.enrolled.set(course.id, students);
+      return { ...course, assignments, students };
     });
   }
 
@@ -84,6 +87,21 @@ export class School {
     const added = { id: 1 + Math.max(1000, ...assignments.map(({ id }) => id)), ...assignment };
     assignments.push(added);
     return added;
+  }
+
+  /** Deletes an assignment as a teacher does. */
+  removeAssignment(course: Course, assignmentId: number): void {
+    const assignments = this.created.get(course.id)!;
+    assignments.splice(
+      assignments.findIndex(({ id }) => id === assignmentId),
+      1,
+    );
+  }
+
+  /** Removes a student from a course. */
+  withdraw(course: Course, userId: number): void {
+    const students = this.enrolled.get(course.id)!;
+    students.splice(students.indexOf(userId), 1);
   }
 
   isPostedByHand(assignmentId: number): boolean {

@@ -120,6 +120,7 @@ function authenticated(
       url,
       mayGrade: user.manageGrades,
       mayCreate: user.manageAssignments ?? user.manageGrades,
+      mayRead: user.viewAllGrades ?? true,
     });
   } catch (error) {
     if (!(error instanceof CanvasRefusal)) throw error;

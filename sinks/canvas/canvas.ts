@@ -12,6 +12,8 @@ import { canvasConfigSchema, type CanvasConfig } from './config.js';
 import type { Creations } from './find-assignment.js';
 import { type CanvasOperation, GradeTask, outcomeOf, Planner } from './plan.js';
 import { previewOf } from './preview.js';
+import type { Reply } from './classify.js';
+import { compareGrades, type HeldGrade, readGrades } from './read-back.js';
 import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
 import { canvasCauses, canvasReasons } from './reasons.js';
 
@@ -75,6 +77,19 @@ export function createCanvasSink(
   const withBudget = <Result>(signal: AbortSignal, work: (budget: CallBudget) => Promise<Result>): Promise<Result> =>
     withCallBudget(signal, tuning.patienceMs ?? PATIENCE_MS, work, clock);
 
+  let knownId: number | undefined;
+
+  /** Returns the id of the token's user, which is the grader of the grades that this sink sets. */
+  async function ownId(budget: CallBudget): Promise<number | Exclude<Reply, { readonly kind: 'ok' }>> {
+    if (knownId !== undefined) return knownId;
+    const reply = await client.get('/users/self', budget);
+    if (reply.kind !== 'ok') return reply;
+    const { id } = reply.body;
+    if (typeof id === 'number') return (knownId = id);
+    const detail = `${client.host} does not return the id of the token's user: correct "baseUrl"`;
+    return { kind: 'failed', processed: 'no', result: { kind: 'retry', detail } };
+  }
+
   const carryOut = (
     operations: readonly CanvasOperation[],
     lane: Lane,
@@ -104,6 +119,8 @@ export function createCanvasSink(
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config.baseUrl)),
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
     recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
+    readBack: (wanted, _lane, signal) => withBudget(signal, (budget) => readGrades(wanted, { client, budget, ownId })),
+    compareHeld: (operation, held) => compareGrades(operation, held as readonly HeldGrade[]),
     tryNow: () => limiter.reopen(),
     close: () => rest.close(),
   };

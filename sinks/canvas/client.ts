@@ -94,12 +94,14 @@ function submissionOf(found: unknown): Submission | undefined {
   const grade = body['entered_grade'] ?? body['grade'];
   const score = body['entered_score'] ?? body['score'];
   const gradedAt = body['graded_at'];
+  const graderId = body['grader_id'];
   return {
     userId,
     grade: typeof grade === 'string' || typeof grade === 'number' ? String(grade) : null,
     score: typeof score === 'number' ? score : null,
     gradedAt: typeof gradedAt === 'string' ? gradedAt : null,
     excused: body['excused'] === true,
+    graderId: typeof graderId === 'number' && gradedAt !== null ? graderId : null,
     isHidden: typeof gradedAt === 'string' && body['posted_at'] === null,
   };
 }

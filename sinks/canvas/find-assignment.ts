@@ -14,7 +14,7 @@ export interface Assignment extends Scale {
   readonly isPostedByHand: boolean;
 }
 
-type FoundAssignment =
+export type FoundAssignment =
   | { readonly kind: 'found'; readonly assignment: Assignment }
   /** The course exists, but none of its assignments has this name. */
   | { readonly kind: 'missing' }

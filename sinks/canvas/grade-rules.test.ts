@@ -7,6 +7,7 @@ const found = (more: Partial<Submission> = {}): Submission => ({
   score: null,
   gradedAt: null,
   excused: false,
+  graderId: null,
   ...more,
 });
 const step = (more: Partial<GradeStep> = {}): GradeStep => ({

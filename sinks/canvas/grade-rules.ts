@@ -10,6 +10,8 @@ export interface Submission {
   readonly score: number | null;
   readonly gradedAt: string | null;
   readonly excused: boolean;
+  /** The id of the user who graded it, negative for a tool; null if it is not graded. */
+  readonly graderId: number | null;
   /** Whether the student cannot see the grade until a teacher posts it. */
   readonly isHidden?: boolean;
 }
@@ -73,7 +75,8 @@ export function isSet(
   return grade !== '' && hasGrade(after) && after.gradedAt !== before.gradedAt;
 }
 
-function holds(found: Submission, grade: string, scale: Scale): boolean {
+/** Whether a submission has this grade; an empty grade means none. */
+export function holds(found: Submission, grade: string, scale: Scale): boolean {
   if (grade === '') return !hasGrade(found);
   if (found.excused || !hasGrade(found)) return false;
   const points = pointsOf(grade, scale);
@@ -92,7 +95,7 @@ function pointsOf(grade: string, { points, isPercent }: Scale): number | undefin
   return points === null ? undefined : (Number(number) / 100) * points;
 }
 
-function hasGrade({ grade, score }: Submission): boolean {
+export function hasGrade({ grade, score }: Submission): boolean {
   return (grade !== null && grade !== '') || score !== null;
 }
 

@@ -34,7 +34,7 @@ export class Planner {
     let reason: CanvasReason = 'no-record';
     const view = mappingView(subject);
     for (const { keys, path } of this.#entries.filter((entry) => entry.keys.from === change.list)) {
-      const step = await stepFor(keys, path, view, made);
+      const step = await stepFor(keys, path, view, { made, again: subject.again === true });
       if (typeof step === 'string') reason = step;
       else if (!steps.some((other) => isSameAssignment(other, step))) steps.push(step); // the first record decides
     }
@@ -64,7 +64,7 @@ async function stepFor(
   keys: GradeKeys,
   path: string,
   view: MappingView,
-  made: readonly MadeGrade[],
+  { made, again }: { readonly made: readonly MadeGrade[]; readonly again: boolean },
 ): Promise<GradeStep | CanvasReason> {
   if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) return 'condition';
   const user = await keys.user.evaluate(view, `${path}.user`, referenceValue);
@@ -79,7 +79,7 @@ async function stepFor(
   const target = { course, assignment, user, grade };
   const sent = sentHash(target);
   const before = made.find((each) => isSameAssignment(each, target));
-  if (before?.sent === sent) return 'same-grade';
+  if (before?.sent === sent && !again) return 'same-grade';
   const step = { ...target, sent, left: before?.left ?? null, overwrite: keys.overwrite };
   return createAssignment === undefined ? step : { ...step, create: createAssignment };
 }
@@ -130,12 +130,12 @@ export interface MadeGrade {
 }
 
 /** Reads the grades from the object that an outcome of this sink stored. */
-function madeGrades(object: Fields | null): MadeGrade[] {
+export function madeGrades(object: Fields | null): MadeGrade[] {
   const grades = object?.['grades'];
   return Array.isArray(grades) ? (grades as MadeGrade[]) : [];
 }
 
-function isSameAssignment(
+export function isSameAssignment(
   one: Pick<MadeGrade, 'course' | 'assignment'>,
   other: Pick<MadeGrade, 'course' | 'assignment'>,
 ): boolean {

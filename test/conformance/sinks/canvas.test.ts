@@ -5,12 +5,13 @@ import type { CanvasOperation } from '../../../sinks/canvas/plan.js';
 import { hurriedClock } from '../../../sinks/network/hurried-clock.test-kit.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
-import type { Fields, Lane, Outcome, Sink, Subject } from '../../../sinks/sink.js';
+import type { Fields, Lane, OnForget, Outcome, Sink, Subject } from '../../../sinks/sink.js';
 import { canvasFaults, startCanvasDouble, type CanvasDouble } from '../../../sandbox/canvas/start-canvas-double.js';
 import type { CanvasOptions } from '../../../sandbox/canvas/canvas-instance.js';
 import { exampleSchool } from '../../../sandbox/canvas/school.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
+import { Auditor, type Delivered } from './auditor.js';
 import { withDeclaredCodes } from './declared-codes.js';
 
 /*
@@ -402,5 +403,166 @@ describe('an assignment that is named', () => {
     expect(await sink.plan([subjectFor('S001', 80)])).toMatchObject([
       { kind: 'unplannable', detail: expect.stringContaining('"createAssignment" needs one') },
     ]);
+  });
+});
+
+describe('the grades of a course, read back', () => {
+  const count = 300;
+  const students = Array.from({ length: count }, (_, index) => `R${index}`);
+  const school = {
+    users: students.map((sisUserId, index) => ({ id: 5000 + index, name: `Student ${index}`, sisUserId })),
+    courses: [
+      {
+        id: 42,
+        name: 'Conference',
+        students: students.map((_, index) => 5000 + index),
+        assignments: [
+          { id: 7, name: 'Attendance', pointsPossible: 100, gradingType: 'points', published: true } as const,
+          { id: 8, name: 'Quiz', pointsPossible: 20, gradingType: 'letter_grade', published: true } as const,
+        ],
+      },
+    ],
+  };
+  let auditor: Auditor;
+
+  async function openSchool(
+    overwrite = true,
+    tokens?: CanvasOptions['tokens'],
+    onForget: OnForget = 'delete',
+  ): Promise<void> {
+    // The bucket empties as fast as the hurried clock of the sink runs.
+    await start({ school, outflowPerSecond: 1000, ...(tokens !== undefined && { tokens }) });
+    await sink.close();
+    sink = gradesSink(overwrite, onForget);
+    auditor = new Auditor(sink);
+  }
+
+  function gradesSink(overwrite: boolean, onForget: OnForget): Sink<CanvasOperation> {
+    const user = '"sis_user_id:" & attendee.attendeeCode';
+    const from = 'engagement';
+    const config = canvasConfigSchema.parse({
+      baseUrl: double.url,
+      token: new Secret('canvas-token'),
+      records: [
+        { from, course: '"42"', assignment: '"7"', user, grade: 'item.points', overwrite },
+        { from, when: 'item.letter', course: '"42"', assignment: '"name:Quiz"', user, grade: 'item.letter', overwrite },
+      ],
+    });
+    const environment = environmentOf('grades', { requestTimeoutMs: 60_000, onForget });
+    const sink = createCanvasSink(config, environment, { clock: hurriedClock, patienceMs: 3_600_000 });
+    return withDeclaredCodes(canvasSinkType, sink);
+  }
+
+  const item = (index: number, points: unknown, more: Fields = {}): Delivered => ({
+    subject: subjectOf(
+      sampleChange({ id: `i${index}`, list: 'engagement', key: `${index}`, data: { points, ...more } }),
+      { attendee: { attendeeCode: students[index]!, Name: 'Ada Lovelace' } },
+    ),
+  });
+  const subjects = (items: readonly Delivered[]): Subject[] => items.map(({ subject }) => subject);
+  const course = () => double.canvas.school.courses[0]!;
+  const userAt = (index: number): number => 5000 + index;
+  const teach = (index: number, grade: string, assignmentAt = 0): void => {
+    double.canvas.school.grade(course().assignments[assignmentAt]!, userAt(index), grade, 77);
+  };
+
+  it('show every planted difference and no other, and a repair leaves none', async () => {
+    await openSchool();
+    const grades = (index: number): unknown => [80, '85%', 66.666, 'complete', 0][index % 5];
+    const items = students.map((_, index) => item(index, grades(index), index % 10 === 0 ? { letter: 'B+' } : {}));
+    expect(await auditor.deliver(subjects(items))).toEqual([]);
+    expect(await auditor.differences(items)).toEqual({});
+
+    teach(5, '79'); // edited
+    teach(10, 'C', 1); // the letter of an item with two grades
+    teach(15, ''); // cleared
+    double.canvas.school.excuse(course().assignments[0]!, userAt(20));
+    double.canvas.school.grade(course().assignments[0]!, userAt(25), '70', 1); // one revision behind, in a restored Canvas
+    teach(30, '80'); // the same grade, entered by a teacher
+    const before = new Map(double.canvas.school.graded().map((each) => [`${each.assignmentId} ${each.userId}`, each]));
+    expect(await auditor.differences(items)).toEqual({
+      5: ['grade'],
+      10: ['grade'],
+      15: ['missing'],
+      20: ['excused'],
+      25: ['grade'],
+    });
+    const [{ result } = { result: undefined }] = await auditor.readBack([items[5]!]);
+    expect(result).toMatchObject({
+      kind: 'held',
+      changedBy: 'user 77',
+      changedAt: expect.stringContaining('T') as string,
+    });
+
+    expect(await auditor.repair(items)).toEqual([]);
+    expect(await auditor.differences(items)).toEqual({});
+    const touched = double.canvas.school
+      .graded()
+      .filter((each) => JSON.stringify(before.get(`${each.assignmentId} ${each.userId}`)) !== JSON.stringify(each))
+      .map(({ assignmentId, userId }) => `${assignmentId} ${userId}`);
+    expect(touched.toSorted(undefined)).toEqual(['7 5005', '7 5015', '7 5020', '7 5025', '8 5010']);
+  });
+
+  it('that a teacher decided are no difference without "overwrite", but a cleared one is', async () => {
+    await openSchool(false);
+    const items = students.slice(0, 4).map((_, index) => item(index, 80));
+    await auditor.deliver(subjects(items));
+    teach(0, '79');
+    teach(1, '');
+    double.canvas.school.excuse(course().assignments[0]!, userAt(2));
+    expect(await auditor.differences(items)).toEqual({ 1: ['missing'] });
+    expect(await auditor.repair(items)).toEqual([]);
+    expect(await auditor.differences(items)).toEqual({});
+  });
+
+  it('are missing with their assignment or student, and a repair says which', async () => {
+    await openSchool();
+    const items = [0, 1].map((index) => item(index, 80));
+    await auditor.deliver(subjects(items));
+    double.canvas.school.withdraw(course(), userAt(0));
+    expect(await auditor.differences(items)).toEqual({ 0: ['missing'] });
+    expect(await auditor.repair(items)).toEqual(['student-not-found']);
+    double.canvas.school.removeAssignment(course(), 7);
+    expect(await auditor.differences(items)).toEqual({ 0: ['missing'], 1: ['missing'] });
+  });
+
+  it.each([401, 403] as const)('cannot be read without the right (%i), which the result says', async (status) => {
+    const tokens: Record<string, { manageGrades: boolean; viewAllGrades?: boolean }> = {
+      'canvas-token': { manageGrades: true },
+    };
+    await openSchool(true, tokens);
+    const items = [item(0, 80)];
+    await auditor.deliver(subjects(items));
+    double.canvas.tokens.set('canvas-token', { manageGrades: false, viewAllGrades: false });
+    (double.canvas as { unauthorizedStatus: 401 | 403 }).unauthorizedStatus = status;
+    expect(await auditor.differences(items)).toEqual({ 0: ['unreadable: no-permission'] });
+  });
+
+  it('of an erased person are extra while the settings leave them to an operator', async () => {
+    await openSchool(true, undefined, 'manual');
+    const [delivered] = [item(0, 80)];
+    await auditor.deliver([delivered!.subject]);
+    const { change } = delivered!.subject;
+    const entry = {
+      change,
+      expected: 'absence',
+      operation: null,
+      object: auditor.objects.get('engagement 0')!,
+      removal: 'erased',
+    } as const;
+    expect(await sink.readBack!([entry], auditor.lane, signal)).toMatchObject([{ kind: 'held' }]);
+    teach(0, '');
+    expect(await sink.readBack!([entry], auditor.lane, signal)).toMatchObject([{ kind: 'missing' }]);
+  });
+
+  it('are read again later if the token is throttled or the audit is stopped', async () => {
+    await openSchool();
+    const items = [item(0, 80)];
+    await auditor.deliver(subjects(items));
+    double.faults.add({ effect: canvasFaults['rateLimit']!, path: '/submissions/', times: 1 });
+    expect(await auditor.differences(items)).toEqual({ 0: ['retry'] });
+    const stopped = new Auditor(sink, AbortSignal.abort());
+    expect(await stopped.differences(items)).toEqual({ 0: ['retry'] });
+    expect(await auditor.differences(items)).toEqual({});
   });
 });
