@@ -179,6 +179,6 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
   app.openapi(mappingsRoute, async (c) => c.json({ mappings: await imports.mappings(workspaceOf(c)) }, 200));
 }
 
-async function* lines(batches: AsyncIterable<readonly ImportReportRow[]>): AsyncGenerator<string, void, undefined> {
-  for await (const rows of batches) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+async function* lines(portions: AsyncIterable<readonly ImportReportRow[]>): AsyncGenerator<string, void, undefined> {
+  for await (const rows of portions) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }

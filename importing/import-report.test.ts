@@ -8,7 +8,7 @@ import type { ReportRow } from './import-report.js';
 import { RowCheck } from './files/row-check.js';
 import { asWritten, spreadsheetSafe } from './files/spreadsheet-safe.js';
 
-async function* oneBatch<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
+async function* onePortion<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
   yield rows;
 }
 
@@ -27,7 +27,7 @@ async function imported(text: string) {
   const file = await openRegistrantFile(inChunks(text), { name: 'report.csv' });
   const check = new RowCheck({ mapping: guessMapping(file.columns, []) });
   const rows = [];
-  for await (const batch of file.rows) rows.push(...check.check(batch));
+  for await (const portion of file.rows) rows.push(...check.check(portion));
   return rows;
 }
 
@@ -41,7 +41,7 @@ describe('the report as CSV', () => {
         { outcome: 'rejected', field: 'attendeeCode', message: 'is empty', requestId: 'req-1' },
       ),
     ];
-    expect(await textOf(reportCsv(oneBatch(rows), ['attendeeCode', 'Name']))).toBe(
+    expect(await textOf(reportCsv(onePortion(rows), ['attendeeCode', 'Name']))).toBe(
       '\ufeff"Import row","Import outcome","Import field","Import message","Import request id","attendeeCode","Name"\r\n' +
         '"2","created","","","","A1","Ada"\r\n' +
         '"5","rejected","attendeeCode","is empty","req-1","","B ""b"", B"\r\n',
@@ -53,7 +53,7 @@ describe('the report as CSV', () => {
     const rows = evil.map((text) =>
       reportRow(2, { attendeeCode: text, [text]: text }, { message: text, field: text, requestId: text }),
     );
-    const text = await textOf(reportCsv(oneBatch(rows), evil));
+    const text = await textOf(reportCsv(onePortion(rows), evil));
     const cells = [...text.slice(1).matchAll(/"((?:[^"]|"")*)"/g)].map(([, cell]) => cell!);
     expect(cells.length).toBeGreaterThan(90);
     expect(cells.filter((cell) => /^[=+\-@\t\r\n＝＋－＠]/.test(cell))).toEqual([]);
@@ -76,7 +76,7 @@ describe('the report as CSV', () => {
             Note: asWritten(Note),
           }));
           const text = await textOf(
-            reportCsv(oneBatch(profiles.map((profile, index) => reportRow(index + 2, profile))), ['Name', 'Note']),
+            reportCsv(onePortion(profiles.map((profile, index) => reportRow(index + 2, profile))), ['Name', 'Note']),
           );
           const again = await imported(text);
           expect(again.map((row) => isSendable(row) && row.profile)).toEqual(profiles);
@@ -90,7 +90,7 @@ describe('the report as CSV', () => {
 describe('the file with generated codes', () => {
   it('can be imported in place of the file without codes', async () => {
     const rows = [{ row: 2, profile: { attendeeCode: '00123', Name: '=Ada' } }];
-    const text = await textOf(codesCsv(oneBatch(rows), ['Name']));
+    const text = await textOf(codesCsv(onePortion(rows), ['Name']));
     expect(text).toBe('\ufeff"Import row","attendeeCode","Name"\r\n"2","\'00123","\'=Ada"\r\n');
     expect((await imported(text)).map((row) => isSendable(row) && row.profile)).toEqual([rows[0]!.profile]);
   });

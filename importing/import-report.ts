@@ -92,8 +92,8 @@ export async function* reportCsv(
 ): AsyncGenerator<string, void, undefined> {
   const columns = profileColumns(fields);
   yield byteOrderMark + csvLine([...reportColumns, ...columns]);
-  for await (const batch of rows) {
-    yield batch
+  for await (const portion of rows) {
+    yield portion
       .map((row) => csvLine([...aboutImport(row), ...valuesOf(row.profile, columns), ...cellsBeyond(row, columns)]))
       .join('');
   }
@@ -138,8 +138,8 @@ export async function* codesCsv(
 ): AsyncGenerator<string, void, undefined> {
   const columns = profileColumns(fields);
   yield byteOrderMark + csvLine([rowColumn, ...columns]);
-  for await (const batch of rows) {
-    yield batch.map(({ row, profile }) => csvLine([String(row), ...valuesOf(profile, columns)])).join('');
+  for await (const portion of rows) {
+    yield portion.map(({ row, profile }) => csvLine([String(row), ...valuesOf(profile, columns)])).join('');
   }
 }
 

@@ -18,8 +18,8 @@ async function staging(db: Database): Promise<{ ledger: Ledger; number: number }
   return { ledger, number: await beginImport(ledger, about) };
 }
 
-/** Returns N batches of three rows, from row 2 on; the last row of each is invalid. */
-function* batches(count: number): Generator<StagedRow[]> {
+/** Returns N portions of three rows, from row 2 on; the last row of each is invalid. */
+function* portions(count: number): Generator<StagedRow[]> {
   for (let row = 2; row < 2 + 3 * count; row += 3) {
     yield [
       { row, profile: { attendeeCode: `P${row}` } },
@@ -50,29 +50,29 @@ describe.each(kinds)('staging a file on %s', (kind) => {
   it('stores every row and the number of the last one', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
-    expect(await stageAll(ledger, number, batches(20))).toBe(60);
+    expect(await stageAll(ledger, number, portions(20))).toBe(60);
     await startImport(ledger, number, 60);
     expect(await db.query('select rows_claimed, rows_other, last_row from imports')).toEqual([
       { rows_claimed: 40, rows_other: 20, last_row: 61 },
     ]);
   });
 
-  it('has at most three batches in progress at the same time', async () => {
+  it('has at most three portions in progress at the same time', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     const slow = watched(db, () => new Promise((resolve) => setImmediate(resolve)));
-    await stageAll({ ...ledger, db: slow.db, hash: ledger.hash }, number, batches(9));
+    await stageAll({ ...ledger, db: slow.db, hash: ledger.hash }, number, portions(9));
     expect(slow.most()).toBe(3);
   });
 
-  it('stops at the first failure, with no statement in progress, and reads no further batches', async () => {
+  it('stops at the first failure, with no statement in progress, and reads no further portions', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     let read = 0;
     function* counted(): Generator<StagedRow[]> {
-      for (const batch of batches(50)) {
+      for (const portion of portions(50)) {
         read += 1;
-        yield batch;
+        yield portion;
       }
     }
     let statements = 0;
@@ -99,7 +99,7 @@ describe.each(kinds)('staging a file on %s', (kind) => {
     };
     await db.query(`update imports set touched_at = now() - interval '9 minutes'`);
     expect(await touchedAgo()).toBe(false);
-    await stageAll(ledger, number, batches(1));
+    await stageAll(ledger, number, portions(1));
     expect(await touchedAgo()).toBe(true);
   });
 });

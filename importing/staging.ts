@@ -23,9 +23,9 @@ type RowToReport = Pick<InvalidRow, 'row' | 'values'> & { readonly problems: rea
 export type StagedRow = RowToSend | RowToReport;
 
 /**
- * Stores a batch of at most a few thousand rows and claims their codes. If another import holds the code of a row, the
+ * Stores a portion of at most a few thousand rows and claims their codes. If another import holds the code of a row, the
  * row receives the outcome known for that code; see `claimHeldCodes`. Row numbers must be unique within an import.
- * Several batches of one import may run at the same time.
+ * Several portions of one import may run at the same time.
  *
  * For speed, the commits do not wait for the disk. If the store loses the last transactions in a crash, `startImport`
  * notices the missing rows.
@@ -42,7 +42,7 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
 }
 
 /**
- * Maximum number of tries for one batch. Two imports that claim the same codes can deadlock; the store rolls one back,
+ * Maximum number of tries for one portion. Two imports that claim the same codes can deadlock; the store rolls one back,
  * which then retries.
  */
 const maxTries = 5;
@@ -128,32 +128,32 @@ function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
 }
 
 /**
- * Concurrent batches. While the store writes one, the next is read and hashed. The third is for the moments in which
+ * Concurrent portions. While the store writes one, the next is read and hashed. The third is for the moments in which
  * one side would wait for the other (decision 0025).
  */
-const batchesAtOnce = 3;
+const portionsAtOnce = 3;
 
 /**
- * Stages a file's rows batch by batch, reading the next batches while the store writes.
+ * Stages a file's rows portion by portion, reading the next portions while the store writes.
  * @returns the number of staged rows, which `startImport` needs
- * @throws as `stageRows` and `batches`; no batch is in progress then
+ * @throws as `stageRows` and `portions`; no portion is in progress then
  */
 export async function stageAll(
   ledger: Ledger,
   number: number,
-  batches: AsyncIterable<readonly StagedRow[]> | Iterable<readonly StagedRow[]>,
+  portions: AsyncIterable<readonly StagedRow[]> | Iterable<readonly StagedRow[]>,
 ): Promise<number> {
   let staged = 0;
   const inProgress = new Set<Promise<void>>();
   const failures: unknown[] = [];
   try {
-    for await (const batch of batches) {
-      const one = stageRows(ledger, number, batch)
+    for await (const portion of portions) {
+      const one = stageRows(ledger, number, portion)
         .catch((error: unknown) => void failures.push(error))
         .finally(() => inProgress.delete(one));
       inProgress.add(one);
-      staged += batch.length;
-      if (inProgress.size >= batchesAtOnce) await Promise.race(inProgress);
+      staged += portion.length;
+      if (inProgress.size >= portionsAtOnce) await Promise.race(inProgress);
       if (failures.length > 0) break; // fail immediately, not at the end of a slow upload
     }
   } finally {

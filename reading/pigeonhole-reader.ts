@@ -69,7 +69,7 @@ const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 const deriveEveryMs = 15_000;
 
 /** The work on a pigeonhole that the configuration and the operators allow. */
-interface Task {
+interface Planned {
   readonly pigeonholeNumber: number;
   readonly plan: ReadingPlan;
 }
@@ -82,7 +82,7 @@ interface Task {
 export class PigeonholeReader {
   readonly #memory: PigeonholeMemory;
   /** Undefined: not known. A result: why there is nothing to read. */
-  #task: Task | CycleResult | undefined;
+  #planned: Planned | CycleResult | undefined;
   #beside: ReadsBeside;
   /** Instant by `performance.now()` of the last update of derived lists; null: an update is due. */
   #derivedAt: number | null = null;
@@ -165,7 +165,7 @@ export class PigeonholeReader {
   /** Discards what the reader remembers, because others have changed the pigeonhole. The next cycle loads it again. */
   forget(): void {
     this.#forgotten += 1;
-    this.#task = undefined;
+    this.#planned = undefined;
     this.#derivedAt = null;
     this.#memory.forget();
   }
@@ -178,19 +178,19 @@ export class PigeonholeReader {
   async #runRound(round: Round): Promise<CycleResult> {
     const { deps, name } = this;
     const { cycle } = round;
-    const task = await this.#knownTask();
-    if (!('plan' in task)) return task;
+    const planned = await this.#knownPlan();
+    if (!('plan' in planned)) return planned;
     const permission = await this.permission();
     if (permission.kind === 'wait') {
       return { nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
     }
     const { workspaceWait } = permission;
     const before = cycle.created + cycle.updated + cycle.deleted;
-    const waits = await this.#readDue({ ...name, ...task, workspaceWait }, round);
+    const waits = await this.#readDue({ ...name, ...planned, workspaceWait }, round);
     if (!waits && workspaceWait !== null && cycle.pages > 0) await endWait(deps, name.workspace);
     const hasNews = cycle.created + cycle.updated + cycle.deleted > before;
-    const derivesMore = await this.#derive(task, hasNews, round.signal);
-    await this.#refresh(task);
+    const derivesMore = await this.#derive(planned, hasNews, round.signal);
+    await this.#refresh(planned);
     const { due, nextDueInMs } = this.#memory.due();
     const isMoreDue = due.some((stream) => isReadable(stream, round));
     const waitMs = due.length > 0 ? 1000 : longestSleepMs; // a stream that this round had to skip is due
@@ -198,16 +198,16 @@ export class PigeonholeReader {
     return { nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
   }
 
-  async #knownTask(): Promise<Task | CycleResult> {
-    if (this.#task !== undefined) return this.#task;
+  async #knownPlan(): Promise<Planned | CycleResult> {
+    if (this.#planned !== undefined) return this.#planned;
     const forgotten = this.#forgotten;
-    const task = await this.#findTask();
-    if (forgotten === this.#forgotten) this.#task = task;
-    return task;
+    const planned = await this.#findPlan();
+    if (forgotten === this.#forgotten) this.#planned = planned;
+    return planned;
   }
 
   /** Finds out what to read. Returns a result if there is nothing to read now. */
-  async #findTask(): Promise<Task | CycleResult> {
+  async #findPlan(): Promise<Planned | CycleResult> {
     const { deps, name } = this;
     await requireCurrentConfiguration(deps);
     const pigeonholeNumber = await pigeonholeNumberOf(deps.ledger, name.workspace, name.pigeonholeId);
@@ -223,7 +223,7 @@ export class PigeonholeReader {
     return { pigeonholeNumber, plan };
   }
 
-  async #refresh({ pigeonholeNumber, plan }: Task): Promise<void> {
+  async #refresh({ pigeonholeNumber, plan }: Planned): Promise<void> {
     await this.#memory.refresh(pigeonholeNumber, plan, (id) => this.#beside.isReading(id));
   }
 
@@ -333,7 +333,7 @@ export class PigeonholeReader {
     return result;
   }
 
-  async #finishReviews({ pigeonholeNumber, plan }: Task): Promise<void> {
+  async #finishReviews({ pigeonholeNumber, plan }: Planned): Promise<void> {
     const { deps } = this;
     const sinks = sinksOf(deps, plan);
     for (let more = true; more && !deps.stopping.aborted;) {
@@ -348,11 +348,11 @@ export class PigeonholeReader {
    * Updates the derived lists if something has changed, and every few seconds.
    * @returns whether there is more to do
    */
-  async #derive(task: Task, hasNews: boolean, signal: AbortSignal): Promise<boolean> {
+  async #derive(planned: Planned, hasNews: boolean, signal: AbortSignal): Promise<boolean> {
     const now = performance.now();
     if (!hasNews && this.#derivedAt !== null && now - this.#derivedAt < deriveEveryMs) return false;
     const forgotten = this.#forgotten;
-    const more = await deriveLists(this.deps, task, signal);
+    const more = await deriveLists(this.deps, planned, signal);
     this.#derivedAt = more || forgotten !== this.#forgotten ? null : now;
     return more;
   }

@@ -203,8 +203,8 @@ async function termsOf(deps: Collaborators, request: ImportRequest): Promise<Che
   };
 }
 
-async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>['rows']) {
-  for await (const rows of batches) yield rows.filter(isSendable);
+async function* sendableOf(portions: Awaited<ReturnType<typeof openRegistrants>>['rows']) {
+  for await (const rows of portions) yield rows.filter(isSendable);
 }
 
 /** Refuses to report an import as resumed while its workspace is paused. @throws {ImportRefusal} */

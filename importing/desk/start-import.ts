@@ -72,7 +72,7 @@ async function stageOpened(
   if (terms.strangeFields === 'refuse') refuseStrangeFields(mapping, terms);
   refuseUnsureEncoding(opened.file.encodingGuess()); // and again after the last row, when the guess is final
   if (mapping.code.basis === 'several' || mapping.code.basis === 'guessed') {
-    for await (const batch of rows) void batch; // the refusal says what all values look like
+    for await (const portion of rows) void portion; // the refusal says what all values look like
     refuseDoubtfulCodes(opened);
   }
   const pigeonholeNumber = await pigeonholeNumberOf(ledger, target.workspace, target.pigeonholeId);

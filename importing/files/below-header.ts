@@ -28,23 +28,23 @@ export interface FirstRows {
 
 /** Reads the rows among which the header is. */
 export async function firstRows(source: AsyncGenerator<readonly RawRow[], void, undefined>): Promise<FirstRows> {
-  const batches: (readonly RawRow[])[] = [];
+  const portions: (readonly RawRow[])[] = [];
   const filled: RawRow[] = [];
   while (filled.length < maxRowsAbove) {
     const next = await source.next();
     if (next.done === true) break;
-    batches.push(next.value);
+    portions.push(next.value);
     filled.push(...next.value.filter(isFilled));
   }
-  return { filled: filled.slice(0, maxRowsAbove), rows: thenRest(batches, source) };
+  return { filled: filled.slice(0, maxRowsAbove), rows: thenRest(portions, source) };
 }
 
 async function* thenRest(
-  batches: (readonly RawRow[])[],
+  portions: (readonly RawRow[])[],
   rest: AsyncGenerator<readonly RawRow[], void, undefined>,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
   try {
-    while (batches.length > 0) yield batches.shift()!;
+    while (portions.length > 0) yield portions.shift()!;
     yield* rest;
   } finally {
     await rest.return();
@@ -67,7 +67,7 @@ export async function rowsBelowHeader(
   const header = filled[found.index]!;
   if (header.findings?.some(({ kind }) => kind === 'stray-quote') === true) throw brokenHeader(header.row);
   const columns = namedColumns(header, found);
-  return { columns, headerRow: header.row, rowsAbove: found.index, rows: batches(rows, header, columns, terms) };
+  return { columns, headerRow: header.row, rowsAbove: found.index, rows: portions(rows, header, columns, terms) };
 }
 
 function namedColumns(header: RawRow, { names }: FoundHeader): string[] {
@@ -89,7 +89,7 @@ function brokenHeader(row: number): RegistrantFileError {
   );
 }
 
-async function* batches(
+async function* portions(
   source: AsyncGenerator<readonly RawRow[], void, undefined>,
   header: RawRow,
   columns: readonly string[],
@@ -99,10 +99,10 @@ async function* batches(
   let empty = true;
   for await (const rows of source) {
     const below = rows.filter((row) => row.row > header.row && isFilled(row));
-    const batch = below.map((row, index) => judge.judge(row, [below[index - 1], below[index + 1]]));
-    if (batch.length === 0) continue;
+    const portion = below.map((row, index) => judge.judge(row, [below[index - 1], below[index + 1]]));
+    if (portion.length === 0) continue;
     empty = false;
-    yield batch;
+    yield portion;
   }
   if (empty) throw new RegistrantFileError('empty', 'The file has a header and no row below it; export it again.');
 }
@@ -139,7 +139,7 @@ class RowJudge {
     this.#cancelColumns = indexes(cancelledName);
   }
 
-  /** @param neighbours the rows before and after it in its batch */
+  /** @param neighbours the rows before and after it in its portion */
   judge(row: RawRow, neighbours: readonly (RawRow | undefined)[]): RawRow {
     const found: Finding[] = (row.findings ?? []).filter(({ column }) => column === null || column < this.#width);
     const { row: number, marks } = row;

@@ -8,7 +8,7 @@ const bounds: ReadingBounds = { heapMegabytes: 64, stepMs: 60_000 };
 async function readThere(content: Uint8Array | string, within: ReadingBounds = bounds): Promise<string[][]> {
   const file = await openInThread(inChunks(content), { name: 'people' }, within);
   const rows: string[][] = [];
-  for await (const batch of file.rows) rows.push(...batch.map(({ values }) => [...values]));
+  for await (const portion of file.rows) rows.push(...portion.map(({ values }) => [...values]));
   return rows;
 }
 
@@ -172,7 +172,7 @@ describe('a file that is made to exhaust its reader', () => {
       bounds,
     );
     let rows = 0;
-    for await (const batch of file.rows) rows += batch.length;
+    for await (const portion of file.rows) rows += portion.length;
     expect(rows).toBe(40);
   });
 });

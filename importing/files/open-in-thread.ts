@@ -16,7 +16,7 @@ import {
 export interface ReadingBounds {
   /** Heap of the thread. `readLimits` bounds memory outside it. */
   readonly heapMegabytes: number;
-  /** Computing time until the file is open, and for each batch of rows. Waiting for bytes does not count. */
+  /** Computing time until the file is open, and for each portion of rows. Waiting for bytes does not count. */
   readonly stepMs: number;
 }
 

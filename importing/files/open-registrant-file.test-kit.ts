@@ -24,7 +24,7 @@ export async function readAll(
   const { chunkBytes, ...rest } = options;
   const file = await openRegistrantFile(inChunks(content, chunkBytes), { name: 'people', ...rest });
   const rows: RawRow[] = [];
-  for await (const batch of file.rows) rows.push(...batch);
+  for await (const portion of file.rows) rows.push(...portion);
   const { format, delimiter, sheet, sheets, remarks, headerRow, columns } = file;
   return {
     format,

@@ -110,8 +110,8 @@ describe('a file that is not read to its end', () => {
   it('releases its source when the reader abandons its rows', async () => {
     const { state, bytes } = source('Code,Name\n');
     const file = await openRegistrantFile(bytes, { name: 'people.csv' });
-    for await (const batch of file.rows) {
-      expect(batch.length).toBeLessThanOrEqual(1_000);
+    for await (const portion of file.rows) {
+      expect(portion.length).toBeLessThanOrEqual(1_000);
       break;
     }
     expect(await untilReleased(state)).toBe(true);

@@ -1,7 +1,7 @@
 import { lineAt, linesOf, looksLikeRow, plainCells, quotesIn, scanRecord } from './csv-record.js';
 import type { CsvForm } from './csv-form.js';
 import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
-import { inBatches } from './row-batches.js';
+import { inPortions } from './row-portions.js';
 
 /**
  * Yields the rows of a CSV text (RFC 4180 and its common variants). Quoted cells may contain delimiters and line ends;
@@ -18,7 +18,7 @@ export function readCsv(
   bytes: AsyncIterable<Buffer>,
   form: CsvForm,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
-  return inBatches(rowsOf(bytes, form));
+  return inPortions(rowsOf(bytes, form));
 }
 
 async function* rowsOf(bytes: AsyncIterable<Buffer>, form: CsvForm): AsyncGenerator<RawRow, void, undefined> {

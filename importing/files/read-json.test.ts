@@ -169,10 +169,10 @@ describe('a JSON file', () => {
     );
   });
 
-  it('yields batches that are never empty', async () => {
+  it('yields portions that are never empty', async () => {
     const file = await openRegistrantFile(inChunks('{"a": 1}\n'.repeat(2_000)), { name: 'people' });
     const lengths: number[] = [];
-    for await (const batch of file.rows) lengths.push(batch.length);
+    for await (const portion of file.rows) lengths.push(portion.length);
     expect(lengths).toEqual([1_000, 1_000]);
   });
 

@@ -1,5 +1,5 @@
 import { columnsOf, type Table } from './table.js';
-import { inBatches } from './row-batches.js';
+import { inPortions } from './row-portions.js';
 import { plainDecimal } from './plain-decimal.js';
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from './registrant-file.js';
 import { type JsonKind, splitElements } from './json-elements.js';
@@ -44,7 +44,7 @@ export async function readJson(bytes: AsyncIterable<Buffer>, kind: JsonKind): Pr
       'The JSON list holds no objects with fields; give one object for each registrant.',
     );
   const fields = [...names];
-  return { columns: columnsOf(named(fields)), rows: inBatches(rowsOf(fields, first, source)) };
+  return { columns: columnsOf(named(fields)), rows: inPortions(rowsOf(fields, first, source)) };
 }
 
 /** Gives a name to each field whose name is empty, because `columnsOf` drops empty names at the end. */

@@ -34,7 +34,7 @@ export interface RegistrantFile {
   /** The trimmed, unique names of the header. */
   readonly columns: readonly string[];
   /**
-   * Batches of at most 1,000 rows, fewer if rows are long, without empty rows. Read them once.
+   * Portions of at most 1,000 rows, fewer if rows are long, without empty rows. Read them once.
    * @throws {RegistrantFileError} if the file is damaged, too large, or not in its encoding
    */
   readonly rows: AsyncIterable<readonly RawRow[]>;
@@ -170,7 +170,7 @@ export const readLimits = {
   styles: 100_000,
   /** Heap of the thread that reads a file. A million XLSX rows take a tenth of it. */
   heapMegabytes: 256,
-  /** Computing time of the thread until a file is open, and for each batch of rows. */
+  /** Computing time of the thread until a file is open, and for each portion of rows. */
   stepMs: 120_000,
   /** Characters of one cell of XLSX: Excel's own limit. */
   cellLength: 32_767,

@@ -123,12 +123,12 @@ describe('checking a row', () => {
     });
   });
 
-  it('finds duplicates across batches', () => {
+  it('finds duplicates across portions', () => {
     const once = new RowCheck({ mapping: guessMapping(columns, []) });
-    const batch = (start: number): RawRow[] =>
+    const portion = (start: number): RawRow[] =>
       Array.from({ length: 3_000 }, (_row, index) => ({ row: start + index, values: [`C${index}`, 'Ada', ''] }));
-    expect(once.check(batch(2)).every(isSendable)).toBe(true);
-    expect(once.check(batch(10_000)).some(isSendable)).toBe(false);
+    expect(once.check(portion(2)).every(isSendable)).toBe(true);
+    expect(once.check(portion(10_000)).some(isSendable)).toBe(false);
   });
 
   it('reports codes that differ only in case or in Unicode form, in any order', () => {

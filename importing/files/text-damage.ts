@@ -6,9 +6,9 @@ type TextDamage = Extract<Finding['kind'], 'broken-character' | 'encoded-twice'>
 
 /** Adds a finding for each damaged cell. */
 export async function* withTextDamage(
-  batches: AsyncIterable<readonly RawRow[]>,
+  portions: AsyncIterable<readonly RawRow[]>,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
-  for await (const rows of batches) yield rows.map(withFindings);
+  for await (const rows of portions) yield rows.map(withFindings);
 }
 
 function withFindings(row: RawRow): RawRow {

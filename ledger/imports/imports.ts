@@ -59,7 +59,7 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 
 /**
  * Marks an import as completely staged, so that it may be sent. A second call changes nothing.
- * @param staged number of staged rows, to notice a batch whose commit the store has lost (see `stageRows`)
+ * @param staged number of staged rows, to notice a portion whose commit the store has lost (see `stageRows`)
  * @throws {LedgerError} kind `stale` if it was abandoned meanwhile, or rows are missing
  */
 export async function startImport(ledger: Ledger, number: number, staged: number): Promise<void> {

@@ -141,7 +141,7 @@ export async function claimHeldCodes(
 
 /**
  * SQL that locks the import, so that it cannot be discarded, and returns it as the row `held`; no row if the import is
- * no longer being staged. Concurrent batches do not wait for each other, because `touched_at` is written only once a
+ * no longer being staged. Concurrent portions do not wait for each other, because `touched_at` is written only once a
  * minute.
  */
 export const whileStaging = `held as materialized (

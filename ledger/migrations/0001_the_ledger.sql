@@ -677,7 +677,7 @@ create table imports (
   canary            integer,          -- number of rows to send; null: all
   state             text not null default 'staging' check (state in ('staging', 'running', 'done', 'cancelled')),
   created_at        timestamptz not null default now(),
-  touched_at        timestamptz not null default now(), -- when the last batch was staged; without another batch for some time, the import counts as abandoned
+  touched_at        timestamptz not null default now(), -- when the last rows were staged; without further ones for some time, the import counts as abandoned
   started_at        timestamptz,
   ended_at          timestamptz,
   cancel_asked_at   timestamptz,      -- when an operator cancelled it; requests in progress are settled first

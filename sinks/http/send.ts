@@ -27,11 +27,11 @@ interface Sending {
  * throws.
  */
 export async function sendOperations(operations: readonly HttpOperation[], sending: Sending): Promise<SendResult> {
-  const tasks = operations.map((operation) => operation.steps.map((step) => new Task(operation, step)));
+  const jobs = operations.map((operation) => operation.steps.map((step) => new Job(operation, step)));
   let isPaused = false;
   const mayBegin = (): boolean => !isPaused && sending.mayBegin() && !sending.signal.aborted;
   const held = new Set<string>();
-  for (const wave of wavesOf(tasks.flat())) {
+  for (const wave of wavesOf(jobs.flat())) {
     const groups = groupsOf(
       wave.filter(({ orderKey }) => !held.has(orderKey)),
       sending,
@@ -46,19 +46,19 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
-    for (const task of wave) if (!task.isSettled) held.add(task.orderKey);
+    for (const job of wave) if (!job.isSettled) held.add(job.orderKey);
   }
   const keepsObjects = sending.config.revisions === 'latest';
-  return { outcomes: operations.map((operation, at) => outcomeOf(operation, tasks[at]!, keepsObjects)) };
+  return { outcomes: operations.map((operation, at) => outcomeOf(operation, jobs[at]!, keepsObjects)) };
 }
 
-/** Groups the tasks that can share a request, in the order in which the groups first appear. */
-function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
-  const alike = groupBy(tasks, (task) => {
-    const { record, purpose, request } = task.step;
+/** Groups the jobs that can share a request, in the order in which the groups first appear. */
+function groupsOf(jobs: readonly Job[], { config, now }: Sending): Job[][] {
+  const alike = groupBy(jobs, (job) => {
+    const { record, purpose, request } = job.step;
     const { body: _, ...shared } = request;
-    const isBatched = config.batch.size > 1 && keysOf(config, task)?.batch !== undefined;
-    return JSON.stringify(isBatched ? [record, purpose, shared] : task.orderKey);
+    const isBatched = config.batch.size > 1 && keysOf(config, job)?.batch !== undefined;
+    return JSON.stringify(isBatched ? [record, purpose, shared] : job.orderKey);
   });
   return [...alike.values()].flatMap((group) => {
     const full = chunksOf(group, config.batch.size);
@@ -73,46 +73,44 @@ function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
  * waits until the end of the window in which its change was found, so all changes of a window are due together,
  * whichever process sends them. Removals do not wait.
  */
-function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean {
-  if (maxAgeMs === 0 || tasks.some(({ step }) => step.purpose === 'delete' || step.purpose === 'forget')) return false;
-  const dueAtMs = Math.min(
-    ...tasks.map(({ operation }) => (Math.floor(operation.foundAtMs / maxAgeMs) + 1) * maxAgeMs),
-  );
+function waits(jobs: readonly Job[], maxAgeMs: number, nowMs: number): boolean {
+  if (maxAgeMs === 0 || jobs.some(({ step }) => step.purpose === 'delete' || step.purpose === 'forget')) return false;
+  const dueAtMs = Math.min(...jobs.map(({ operation }) => (Math.floor(operation.foundAtMs / maxAgeMs) + 1) * maxAgeMs));
   const afterMs = Math.min(dueAtMs - nowMs, maxAgeMs);
   if (afterMs <= 0) return false;
-  for (const task of tasks) task.verdict = { kind: 'unsent', afterMs };
+  for (const job of jobs) job.verdict = { kind: 'unsent', afterMs };
   return true;
 }
 
-/** Sends tasks that share a request. If the receiver refuses it as a whole, the faulty item is searched for. */
-async function sendGroup(group: readonly Task[], sending: Sending): Promise<void> {
-  const wanted: Task[] = [];
-  for (const task of group) {
+/** Sends jobs that share a request. If the receiver refuses it as a whole, the faulty item is searched for. */
+async function sendGroup(group: readonly Job[], sending: Sending): Promise<void> {
+  const wanted: Job[] = [];
+  for (const job of group) {
     if (!sending.mayBegin()) return;
-    if (task.step.find === undefined || (await isNotFound(task, sending))) wanted.push(task);
-    if (task.verdict?.kind === 'pause') return;
+    if (job.step.find === undefined || (await isNotFound(job, sending))) wanted.push(job);
+    if (job.verdict?.kind === 'pause') return;
   }
   await sendInParts([wanted], (part) => sendTogether(part, sending), sending.mayBegin);
 }
 
 /** Makes one request. */
-async function sendTogether(wanted: readonly Task[], sending: Sending): Promise<PartReply<Task>> {
+async function sendTogether(wanted: readonly Job[], sending: Sending): Promise<PartReply<Job>> {
   const { client, config, reading, signal } = sending;
-  const [first] = wanted as [Task];
+  const [first] = wanted as [Job];
   const keys = keysOf(config, first)!;
   const items = wanted.map(({ step }) => step.request.body);
   const request = await wrapped(wanted, keys, sending);
   if (!('method' in request)) {
     if (request.verdict.cause === 'too-large' && wanted.length > 1) return { accepted: true, again: wanted };
-    for (const task of wanted) task.verdict = request.verdict;
+    for (const job of wanted) job.verdict = request.verdict;
     return { accepted: true, again: [] };
   }
   const { purpose } = first.step;
   const answer = await client.call(request, signal, idempotencyKeyOf(wanted));
   const mayBeDone = answer.kind === 'none' ? answer.mayHaveArrived === true : answer.status >= 500;
-  if (purpose === 'create') for (const task of wanted) task.mayExist = mayBeDone;
+  if (purpose === 'create') for (const job of wanted) job.mayExist = mayBeDone;
   if (answer.kind === 'none') {
-    for (const task of wanted) task.verdict = answer.result;
+    for (const job of wanted) job.verdict = answer.result;
     return 'over';
   }
   const isRemoval = purpose === 'delete' || purpose === 'forget';
@@ -124,50 +122,50 @@ async function sendTogether(wanted: readonly Task[], sending: Sending): Promise<
   const isAboutWhole = answer.status >= 400 || config.results === undefined;
   const isRefusedWhole = isAboutWhole && verdicts.every(({ kind }) => kind === 'rejected');
   if (isRefusedWhole && wanted.length > 1) return { accepted: false, again: wanted };
-  wanted.forEach((task, at) => (task.verdict = verdicts[at]));
+  wanted.forEach((job, at) => (job.verdict = verdicts[at]));
   const isFailed = isAboutWhole && verdicts.every(({ kind }) => kind === 'retry' || kind === 'pause');
   return isFailed ? 'over' : { accepted: !isRefusedWhole, again: [] };
 }
 
 /** Looks for an existing record of the item. @returns true only if the receiver certainly has none */
-async function isNotFound(task: Task, { client, config, reading, signal }: Sending): Promise<boolean> {
-  if (task.isLookedUp) return true;
-  const keys = config.records.find(({ name }) => name === task.step.record)!.find!;
-  const answer = await client.call(task.step.find!, signal);
+async function isNotFound(job: Job, { client, config, reading, signal }: Sending): Promise<boolean> {
+  if (job.isLookedUp) return true;
+  const keys = config.records.find(({ name }) => name === job.step.record)!.find!;
+  const answer = await client.call(job.step.find!, signal);
   if (answer.kind === 'none') {
-    task.verdict = answer.result;
+    job.verdict = answer.result;
     return false;
   }
-  if (answer.status === 404) return (task.isLookedUp = true);
-  const asked = { purpose: 'find', removes: false, items: [null], idFrom: keys.idFrom, label: labelOf(task) } as const;
+  if (answer.status === 404) return (job.isLookedUp = true);
+  const asked = { purpose: 'find', removes: false, items: [null], idFrom: keys.idFrom, label: labelOf(job) } as const;
   const [verdict] = (await classifyAnswer(answer, asked, reading)) as [Verdict];
-  if (verdict.kind === 'missing') return (task.isLookedUp = true);
+  if (verdict.kind === 'missing') return (job.isLookedUp = true);
   if (verdict.kind !== 'delivered') {
-    task.verdict = verdict;
+    job.verdict = verdict;
     return false;
   }
   if (verdict.id === undefined && !isReadable(answer)) {
     // Such an answer does not prove that there is no record, and a creation could produce a second one.
     const detail = `${reading.host} answered "find" with something that is not JSON or is too long (HTTP ${answer.status}): check "url"`;
-    task.verdict = { kind: 'retry', detail };
+    job.verdict = { kind: 'retry', detail };
     return false;
   }
-  task.isLookedUp = true;
-  task.foundId = verdict.id;
+  job.isLookedUp = true;
+  job.foundId = verdict.id;
   return verdict.id === undefined;
 }
 
-/** Returns the request for these tasks, or the verdict that says why it cannot be made. */
+/** Returns the request for these jobs, or the verdict that says why it cannot be made. */
 async function wrapped(
-  tasks: readonly Task[],
+  jobs: readonly Job[],
   keys: RequestKeys,
   { config, reading }: Sending,
 ): Promise<PlannedRequest | { readonly verdict: Extract<Verdict, { kind: 'rejected' }> }> {
-  const [first] = tasks as [Task];
+  const [first] = jobs as [Job];
   const { request } = first.step;
   let { body } = request;
   if (keys.batch !== undefined) {
-    const items = tasks.map(({ step }) => step.request.body ?? null);
+    const items = jobs.map(({ step }) => step.request.body ?? null);
     const change = changeOf(first);
     try {
       body = await keys.batch.evaluate({ items, change } as unknown as MappingView, `${reading.name}.batch`);
@@ -185,14 +183,14 @@ async function wrapped(
   return { ...rest, ...(body !== undefined && { body }) };
 }
 
-function keysOf(config: HttpConfig, { step }: Task): RequestKeys | undefined {
+function keysOf(config: HttpConfig, { step }: Job): RequestKeys | undefined {
   return config.records.find(({ name }) => name === step.record)?.[step.purpose];
 }
 
 /** Returns a key that is the same for every repeat of a request, and different for every other request. */
-function idempotencyKeyOf(tasks: readonly Task[]): string {
+function idempotencyKeyOf(jobs: readonly Job[]): string {
   const text = JSON.stringify(
-    tasks.map(({ operation, step }) => [operation.changeId, step.record, step.purpose, step.sent]),
+    jobs.map(({ operation, step }) => [operation.changeId, step.record, step.purpose, step.sent]),
   );
   const digest = createHash('sha256').update(text).digest('hex');
   // in the form of a UUID, because some receivers accept no other
@@ -205,18 +203,18 @@ function idempotencyKeyOf(tasks: readonly Task[]): string {
   ].join('-');
 }
 
-function changeOf({ operation }: Task): { list: string; key: string; timestamp: string } {
+function changeOf({ operation }: Job): { list: string; key: string; timestamp: string } {
   const [, , list, key] = JSON.parse(operation.itemKey) as [string, number, string, string];
   return { list, key, timestamp: new Date(operation.foundAtMs).toISOString() };
 }
 
-function labelOf(task: Task): string {
-  const { list, key } = changeOf(task);
+function labelOf(job: Job): string {
+  const { list, key } = changeOf(job);
   return `${list}:${key}`;
 }
 
 /** One step of an operation with its result. */
-class Task {
+class Job {
   verdict: Verdict | { readonly kind: 'unsent'; readonly afterMs?: number } | undefined;
   /** The id of the existing record that `find` returned. */
   foundId: string | number | undefined;
@@ -244,10 +242,10 @@ class Task {
  * Returns the outcome of an operation, which is that of its worst step. The object has the record of each delivered
  * step, so that only the other steps are sent again.
  */
-function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[], keepsObjects: boolean): Outcome {
+function outcomeOf({ made, notForgotten }: HttpOperation, jobs: readonly Job[], keepsObjects: boolean): Outcome {
   const records: Record<string, MadeRecord> = { ...made };
-  for (const task of tasks) note(records, task);
-  const worst = worstOf(tasks.map(resultOf));
+  for (const job of jobs) note(records, job);
+  const worst = worstOf(jobs.map(resultOf));
   const isRejected = worst.kind === 'delivered' && notForgotten !== undefined;
   const outcome: Outcome = isRejected ? { kind: 'rejected', ...notForgotten } : worst;
   if (!keepsObjects || JSON.stringify(records) === JSON.stringify(made)) return outcome;
@@ -255,7 +253,7 @@ function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[]
 }
 
 /** Updates the receiver's records with the result of a step. @param records changed by this function */
-function note(records: Record<string, MadeRecord>, { step, verdict, foundId, mayExist }: Task): void {
+function note(records: Record<string, MadeRecord>, { step, verdict, foundId, mayExist }: Job): void {
   if (mayExist) records[step.record] = { mayExist };
   if (foundId !== undefined) records[step.record] = { id: foundId, found: true };
   if (verdict?.kind === 'missing') delete records[step.record];
@@ -269,7 +267,7 @@ function note(records: Record<string, MadeRecord>, { step, verdict, foundId, may
   records[step.record] = { ...before, sent: step.sent, ...(id !== undefined && { id }) };
 }
 
-function resultOf({ verdict, foundId }: Task): Exclude<Outcome, { kind: 'unknown' }> {
+function resultOf({ verdict, foundId }: Job): Exclude<Outcome, { kind: 'unknown' }> {
   // The engine plans the change again with the record that is now known.
   if (verdict === undefined || verdict.kind === 'missing' || foundId !== undefined) return { kind: 'unsent' };
   if (verdict.kind === 'unsent') return verdict;
@@ -278,16 +276,16 @@ function resultOf({ verdict, foundId }: Task): Exclude<Outcome, { kind: 'unknown
 }
 
 /**
- * Divides tasks into waves that run one after another. Each wave contains a key only once, so that tasks with the same
+ * Divides jobs into waves that run one after another. Each wave contains a key only once, so that jobs with the same
  * key run in order.
  */
-function wavesOf(tasks: readonly Task[]): Task[][] {
-  const waves: Task[][] = [];
+function wavesOf(jobs: readonly Job[]): Job[][] {
+  const waves: Job[][] = [];
   const next = new Map<string, number>();
-  for (const task of tasks) {
-    const at = next.get(task.orderKey) ?? 0;
-    next.set(task.orderKey, at + 1);
-    (waves[at] ??= []).push(task);
+  for (const job of jobs) {
+    const at = next.get(job.orderKey) ?? 0;
+    next.set(job.orderKey, at + 1);
+    (waves[at] ??= []).push(job);
   }
   return waves;
 }

@@ -60,7 +60,7 @@ export function deferralMs(
 }
 
 /** An object and the operations whose lines it contains. */
-export interface Batch {
+export interface NewObject {
   readonly partition: string;
   /** The indexes of these operations in the batch that was passed to `send`. */
   readonly positions: readonly number[];
@@ -87,7 +87,7 @@ export interface Numbers {
  * Groups operations into one object per partition, in the order of their first operations. Operations of unsafe
  * partitions are left out. Pure.
  */
-export function batchesOf(operations: readonly S3Operation[]): Batch[] {
+export function newObjects(operations: readonly S3Operation[]): NewObject[] {
   const safe = [...operations.keys()].filter((position) => isSafePartition(operations[position]!.partition));
   const byPartition = groupBy(safe, (position) => operations[position]!.partition);
   return [...byPartition].map(([partition, own]) => {
@@ -102,17 +102,21 @@ export function batchesOf(operations: readonly S3Operation[]): Batch[] {
  * store receives last. Pure.
  * @param earlier digests of the lines that an attempt may still write under the name
  */
-export function asIntended(batch: Batch, operations: readonly S3Operation[], earlier: ReadonlySet<string>): Batch {
-  if (earlier.size === 0 || earlier.has(batch.digest)) return batch;
+export function asIntended(
+  object: NewObject,
+  operations: readonly S3Operation[],
+  earlier: ReadonlySet<string>,
+): NewObject {
+  if (earlier.size === 0 || earlier.has(object.digest)) return object;
   const hash = createHash('sha256');
-  const length = batch.positions.findIndex((position) => {
+  const length = object.positions.findIndex((position) => {
     hash.update(`${operations[position]!.line}\n`);
     return earlier.has(hash.copy().digest('hex'));
   });
-  if (length === -1) return batch;
-  const positions = batch.positions.slice(0, length + 1);
+  if (length === -1) return object;
+  const positions = object.positions.slice(0, length + 1);
   const text = positions.map((position) => `${operations[position]!.line}\n`).join('');
-  return { ...batch, positions, text, digest: digestOf(text) };
+  return { ...object, positions, text, digest: digestOf(text) };
 }
 
 export function digestOf(text: string): string {

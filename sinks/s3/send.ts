@@ -2,8 +2,8 @@ import type { Lane, Outcome, SendResult } from '../sink.js';
 import type { Failure } from './classify.js';
 import {
   asIntended,
-  type Batch,
-  batchesOf,
+  type NewObject,
+  newObjects,
   doubtfulOf,
   type Intent,
   type Numbers,
@@ -28,21 +28,21 @@ export async function writeBatch(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const outcomes: Outcome[] = operations.map(() => unsafePath);
-  const whole = batchesOf(operations);
+  const whole = newObjects(operations);
   for (const { positions } of whole) for (const position of positions) outcomes[position] = { kind: 'unsent' };
   if (signal.aborted || whole.length === 0) return { outcomes };
 
-  const batches = whole.map((batch) => asIntended(batch, operations, earlierDigests(lane, batch.partition)));
-  const intents = batches.map(({ partition, digest }): Intent => {
+  const objects = whole.map((object) => asIntended(object, operations, earlierDigests(lane, object.partition)));
+  const intents = objects.map(({ partition, digest }): Intent => {
     return { partition, digest, number: numbersOf(lane.memory, partition).next };
   });
   await lane.remember(withIntents(intents, doubtfulOf(lane.memory)));
   const written: number[] = [];
   let failure: Failure | undefined;
-  for (const [at, batch] of batches.entries()) {
+  for (const [at, object] of objects.entries()) {
     if (signal.aborted) break;
     // One after the other: if one fails, exactly the objects before it were written.
-    const stored = await putObject(store, lane, { ...intents[at]!, text: batch.text }, signal);
+    const stored = await putObject(store, lane, { ...intents[at]!, text: object.text }, signal);
     if (stored.kind === 'stored') {
       written.push(at);
       continue;
@@ -50,7 +50,7 @@ export async function writeBatch(
     failure = stored;
     const isUnknown = stored.kind === 'unknown';
     // If nothing was written, one outcome reports the failure, and the other operations stay `unsent`.
-    for (const [order, position] of batch.positions.entries())
+    for (const [order, position] of object.positions.entries())
       if (isUnknown || order === 0) outcomes[position] = stored;
     break;
   }
@@ -64,10 +64,10 @@ export async function writeBatch(
     // The objects exist, but no manifest names them: `recover` finds them and writes the manifests.
     const { detail } = open;
     for (const at of written)
-      for (const position of batches[at]!.positions) outcomes[position] = { kind: 'unknown', detail };
+      for (const position of objects[at]!.positions) outcomes[position] = { kind: 'unknown', detail };
     return { outcomes, memory: withIntents([...written.map((at) => intents[at]!), ...unknownIntents], doubtful) };
   }
-  for (const at of written) for (const position of batches[at]!.positions) outcomes[position] = { kind: 'delivered' };
+  for (const at of written) for (const position of objects[at]!.positions) outcomes[position] = { kind: 'delivered' };
   return { outcomes, memory: { ...valuesOf(numbers), ...withIntents(unknownIntents, doubtful) } };
 }
 
@@ -83,9 +83,9 @@ export async function recoverBatch(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
-  const batches = new Map(batchesOf(operations).map((batch): [string, Batch] => [batch.partition, batch]));
+  const objects = new Map(newObjects(operations).map((object): [string, NewObject] => [object.partition, object]));
   const numbers = new Map<string, Numbers>();
-  const delivered: Batch[] = [];
+  const delivered: NewObject[] = [];
   const absent: Intent[] = [];
   for (const intent of pendingOf(lane.memory)) {
     const { partition, number, digest } = intent;
@@ -96,9 +96,9 @@ export async function recoverBatch(
       continue;
     }
     if (found.kind !== 'found') return unsettled(operations, found);
-    const batch = batches.get(partition);
-    if (batch?.digest === digest) {
-      delivered.push(batch);
+    const object = objects.get(partition);
+    if (object?.digest === digest) {
+      delivered.push(object);
       numbers.set(partition, numbersAfter(lane, intent));
       continue;
     }

@@ -1,5 +1,5 @@
 import { type CheckLine, fieldsOf, type Lane, type Outcome } from '../sink.js';
-import { Batch, type SlackAccount } from './batch.js';
+import { Sending, type SlackAccount } from './sending.js';
 import { testMessage } from './blocks.js';
 import { callWithToken, type SlackApi, type TokenSource } from './client.js';
 import { postMessage } from './messages.js';
@@ -121,8 +121,8 @@ export async function sendTestByToken(
 ): Promise<Outcome> {
   const metadata = { event_type: 'pigeonpost_test', event_payload: { sink } };
   const message = { channel, threadTs: null, broadcast: false, content: testMessage(sink), metadata };
-  const batch = new Batch(account, noLane, signal, TEST_MS);
-  const verdict = await postMessage(message, batch, () => undefined);
+  const sending = new Sending(account, noLane, signal, TEST_MS);
+  const verdict = await postMessage(message, sending, () => undefined);
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail };
-  return verdict.kind === 'maybe' ? { kind: 'unknown', detail: verdict.detail } : batch.outcomeOf(verdict, channel);
+  return verdict.kind === 'maybe' ? { kind: 'unknown', detail: verdict.detail } : sending.outcomeOf(verdict, channel);
 }

@@ -1,6 +1,6 @@
 import type { PostIntent } from './lane-notes.js';
 import { isClosedBy, redactedArgs, removeMessage } from './remove-message.js';
-import type { Batch } from './batch.js';
+import type { Sending } from './sending.js';
 import { lookUp } from './posted-messages.js';
 
 /** Longer than the 20 minutes for which the engine looks up an operation with an unknown outcome once a minute. */
@@ -21,27 +21,27 @@ const clearInClosedAfterMs = 24 * 60 * 60_000;
  * whose last attempt is the longest ago, so that an intent that cannot be cleared does not hold up the others.
  * `clearedAt` is lost when the process ends, so the next process tries each intent once.
  */
-export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): Promise<void> {
-  const { clearedAt, clock } = batch.account;
-  const before = batch.now().atMs - abandonedAfterMs;
+export async function clearAbandoned(asked: ReadonlySet<string>, sending: Sending): Promise<void> {
+  const { clearedAt, clock } = sending.account;
+  const before = sending.now().atMs - abandonedAfterMs;
   const triedAt = ({ id }: PostIntent): number => clearedAt.get(id)?.atMs ?? Number.NEGATIVE_INFINITY;
-  const [next] = batch.notes.intents
+  const [next] = sending.notes.intents
     .filter(({ itemKey, intent }) => !asked.has(itemKey) && intent.atMs < before && intent.parked === undefined)
-    .filter(({ intent }) => mayClear(intent, batch))
+    .filter(({ intent }) => mayClear(intent, sending))
     .toSorted((a, b) => triedAt(a.intent) - triedAt(b.intent));
-  if (next === undefined || !batch.canStart) return;
+  if (next === undefined || !sending.canStart) return;
   const atMs = clock.now();
   clearedAt.set(next.intent.id, { atMs, isClosed: false });
-  const result = await clear(next.intent, batch);
+  const result = await clear(next.intent, sending);
   if (result === 'cleared') {
-    batch.notes.postIsSettled(next.itemKey);
+    sending.notes.postIsSettled(next.itemKey);
     clearedAt.delete(next.intent.id);
   } else if (result === 'closed') {
     clearedAt.set(next.intent.id, { atMs, isClosed: true });
   }
 }
 
-function mayClear({ id, channel }: PostIntent, { account }: Batch): boolean {
+function mayClear({ id, channel }: PostIntent, { account }: Sending): boolean {
   const last = account.clearedAt.get(id);
   if (last === undefined) return true;
   const agoMs = account.clock.now() - last.atMs;
@@ -54,18 +54,18 @@ function mayClear({ id, channel }: PostIntent, { account }: Batch): boolean {
  * @returns `cleared` if nothing of it is visible any more; `closed` if its channel is archived or deleted; `later` if
  * another attempt may succeed
  */
-async function clear(intent: PostIntent, batch: Batch): Promise<'cleared' | 'closed' | 'later'> {
+async function clear(intent: PostIntent, sending: Sending): Promise<'cleared' | 'closed' | 'later'> {
   if (intent.replaces !== undefined)
-    return (await removeMessage(intent.replaces, batch)) === null ? 'cleared' : 'later';
-  const { posted } = await lookUp(intent, batch);
+    return (await removeMessage(intent.replaces, sending)) === null ? 'cleared' : 'later';
+  const { posted } = await lookUp(intent, sending);
   if (posted.kind === 'failed') return isClosedBy(posted.verdict) ? 'closed' : 'later';
   if (posted.kind !== 'read') return 'later';
   const ts = posted.tsById.get(intent.id);
   if (ts === undefined) return 'cleared';
   const at = { channel: intent.channel, ts };
-  const verdict = await batch.call('chat.update', redactedArgs(at));
+  const verdict = await sending.call('chat.update', redactedArgs(at));
   // Slack may allow the deletion although it forbids the edit.
-  if (verdict.kind === 'fixed') return (await removeMessage(at, batch)) === null ? 'cleared' : 'later';
+  if (verdict.kind === 'fixed') return (await removeMessage(at, sending)) === null ? 'cleared' : 'later';
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return 'cleared';
   return isClosedBy(verdict) ? 'closed' : 'later';
 }

@@ -6,10 +6,10 @@ import type { ShowOperation, SlackMode, SlackOperation, SlackObject, MessageCont
 import type { SlackRates } from './rates.js';
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../../base/retry-after.js';
-import { permitOf } from './batch.js';
+import { permitOf } from './sending.js';
 import { plainly, testMessage } from './blocks.js';
 
-interface WebhookBatch {
+interface WebhookSending {
   readonly webhook: IncomingWebhook;
   readonly rates: SlackRates;
   readonly lane: Lane;
@@ -42,36 +42,41 @@ export function webhookMode(
 }
 
 /** Posts the messages of the items one after another. A webhook supports neither threads nor edits. */
-async function sendByWebhook(operations: readonly SlackOperation[], batch: WebhookBatch): Promise<SendResult> {
-  const notes = new LaneNotes(batch.lane);
+async function sendByWebhook(operations: readonly SlackOperation[], sending: WebhookSending): Promise<SendResult> {
+  const notes = new LaneNotes(sending.lane);
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
   const items = new Set<string>();
   for (const [position, operation] of operations.entries()) {
-    const leftMs = batch.endsAtMs - batch.clock.now();
-    if (batch.signal.aborted || leftMs <= 0) break;
+    const leftMs = sending.endsAtMs - sending.clock.now();
+    if (sending.signal.aborted || leftMs <= 0) break;
     if (operation.kind === 'redact' || items.has(operation.itemKey)) continue;
     items.add(operation.itemKey);
-    const outcome = await post(operation, batch, notes, leftMs);
+    const outcome = await post(operation, sending, notes, leftMs);
     outcomes[position] = outcome;
     if (outcome.kind === 'pause') break;
   }
   return { outcomes, memory: notes.unsaved };
 }
 
-async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNotes, leftMs: number): Promise<Outcome> {
+async function post(
+  operation: ShowOperation,
+  sending: WebhookSending,
+  notes: LaneNotes,
+  leftMs: number,
+): Promise<Outcome> {
   const { itemKey, content, shown, changeId } = operation;
   const intent = notes.post(itemKey);
   if (intent !== undefined && intent.parked !== changeId) return leaveToOperator(operation, intent, notes);
-  const granted = await batch.rates.post(webhookChannel, batch.signal, leftMs);
+  const granted = await sending.rates.post(webhookChannel, sending.signal, leftMs);
   if (granted === undefined) return { kind: 'unsent' };
   if ('waitMs' in granted) return { kind: 'unsent', afterMs: granted.waitMs };
   try {
     const place = { channel: webhookChannel, threadTs: null, threadKey: null };
-    const atMs = batch.webhook.wallNow();
+    const atMs = sending.webhook.wallNow();
     notes.notePost(itemKey, { ...place, id: changeId, atMs, sinceMs: atMs, shown });
     await notes.save();
-    const outcome = classifyWebhookReply(await postByWebhook(batch.webhook, content, batch.signal));
-    if (outcome.kind === 'retry') batch.rates.closePosts(webhookChannel, outcome.afterMs ?? 0);
+    const outcome = classifyWebhookReply(await postByWebhook(sending.webhook, content, sending.signal));
+    if (outcome.kind === 'retry') sending.rates.closePosts(webhookChannel, outcome.afterMs ?? 0);
     if (outcome.kind !== 'unknown') notes.postIsSettled(itemKey);
     return outcome.kind === 'delivered' ? { ...outcome, object: blind } : outcome;
   } finally {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '../sink.js';
-import { type Batch, type Held, isPassing, permitOf } from './batch.js';
+import { type Sending, type Held, isPassing, permitOf } from './sending.js';
 import { plainly } from './blocks.js';
 import type { Verdict } from './classify.js';
 import {
@@ -14,16 +14,16 @@ import { LOOK_UP_AFTER_MS } from './posted-messages.js';
 import { settleThread, unknownObject } from './recover.js';
 
 /** Posts an item's message, in its thread if it has one. */
-export async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
+export async function post(operation: ShowOperation, sending: Sending): Promise<Outcome> {
   const { to, itemKey, content, metadata, shown } = operation;
   const { channel } = to;
-  const { notes } = batch;
-  const thread = to.thread === null ? null : await ensureThread(operation, channel, to.thread, batch);
+  const { notes } = sending;
+  const thread = to.thread === null ? null : await ensureThread(operation, channel, to.thread, sending);
   if (thread !== null && 'outcome' in thread) return thread.outcome;
   const place = { channel, threadTs: thread?.ts ?? null, threadKey: to.thread?.key ?? null };
   const message = { channel, threadTs: place.threadTs, broadcast: shown.broadcast, content, metadata };
-  const verdict = await postMessage(message, batch, () =>
-    notes.notePost(itemKey, { ...place, id: operation.changeId, ...batch.now(), shown }),
+  const verdict = await postMessage(message, sending, () =>
+    notes.notePost(itemKey, { ...place, id: operation.changeId, ...sending.now(), shown }),
   );
   if (verdict.kind === 'held') return verdict.outcome;
   // The intent stays, so that the message is looked up before the item is sent again.
@@ -31,7 +31,7 @@ export async function post(operation: ShowOperation, batch: Batch): Promise<Outc
   notes.postIsSettled(itemKey);
   if (verdict.kind === 'ok') {
     const { ts, detail } = verdict;
-    batch.account.edits.note(operation);
+    sending.account.edits.note(operation);
     if (to.thread !== null && !isReplyTo(place.threadTs, verdict.body['message'])) {
       // The thread was deleted, so Slack posted the reply to the channel itself. The engine plans the change again,
       // which moves the message.
@@ -44,7 +44,7 @@ export async function post(operation: ShowOperation, batch: Batch): Promise<Outc
     notes.forgetThread(channel, to.thread.key); // the thread was deleted; the next attempt starts a new one
     return { kind: 'retry', detail: verdict.detail };
   }
-  return batch.outcomeOf(verdict, channel);
+  return sending.outcomeOf(verdict, channel);
 }
 
 /** Whether the answer says that the message is in its thread; true if the answer contains no message. */
@@ -71,26 +71,26 @@ type PostVerdict = (Ok & { readonly ts: string }) | Exclude<Verdict, Ok> | Held;
  * @param intend notes the intent. It is called, and the note is committed, after the wait for a permit and directly
  * before the call, so that the intent has the time of the call
  */
-export async function postMessage(message: NewMessage, batch: Batch, intend: () => void): Promise<PostVerdict> {
-  const verdict = await postOnce(message, batch, intend);
+export async function postMessage(message: NewMessage, sending: Sending, intend: () => void): Promise<PostVerdict> {
+  const verdict = await postOnce(message, sending, intend);
   if (verdict.kind !== 'not-in-channel') return verdict;
   const { channel } = message;
-  const joined = await batch.join(channel);
-  if (joined.kind === 'ok') return await postOnce(message, batch, intend);
+  const joined = await sending.join(channel);
+  if (joined.kind === 'ok') return await postOnce(message, sending, intend);
   if (isPassing(joined)) return joined;
   const detail = `the app is not a member of ${channel} and could not join it: invite it there with /invite`;
   return { kind: 'not-in-channel', code: 'not_in_channel', detail };
 }
 
-async function postOnce(message: NewMessage, batch: Batch, intend: () => void): Promise<PostVerdict> {
+async function postOnce(message: NewMessage, sending: Sending, intend: () => void): Promise<PostVerdict> {
   const { channel, threadTs, broadcast, content, metadata } = message;
-  const permit = permitOf(await batch.account.rates.post(channel, batch.signal, batch.leftMs));
+  const permit = permitOf(await sending.account.rates.post(channel, sending.signal, sending.leftMs));
   if ('kind' in permit) return permit;
   try {
     intend();
-    await batch.notes.save();
-    if (batch.signal.aborted) return { kind: 'later', detail: 'stopped before it was posted' };
-    const verdict = await batch.ask('chat.postMessage', {
+    await sending.notes.save();
+    if (sending.signal.aborted) return { kind: 'later', detail: 'stopped before it was posted' };
+    const verdict = await sending.ask('chat.postMessage', {
       channel,
       ...content,
       ...(threadTs !== null && { thread_ts: threadTs }),
@@ -98,7 +98,7 @@ async function postOnce(message: NewMessage, batch: Batch, intend: () => void): 
       metadata,
       ...plainly,
     });
-    if (verdict.kind === 'limited') batch.account.rates.closePosts(channel, verdict.afterMs);
+    if (verdict.kind === 'limited') sending.account.rates.closePosts(channel, verdict.afterMs);
     if (verdict.kind !== 'ok') return verdict;
     const { ts } = verdict.body;
     return typeof ts === 'string' ? { ...verdict, ts } : { kind: 'maybe', detail: `${verdict.detail}, without a ts` };
@@ -120,16 +120,16 @@ async function ensureThread(
   operation: SlackOperation,
   channel: string,
   thread: ThreadPlan,
-  batch: Batch,
+  sending: Sending,
 ): Promise<ThreadMessage> {
-  return await batch.exclusively(`${channel} ${thread.key}`, async () => {
-    const known = batch.notes.thread(channel, thread.key);
+  return await sending.exclusively(`${channel} ${thread.key}`, async () => {
+    const known = sending.notes.thread(channel, thread.key);
     if (known?.ts !== undefined) return known;
     if (known !== undefined) {
-      const settled = await settleThread(operation.changeId, { channel, thread }, known, batch);
+      const settled = await settleThread(operation.changeId, { channel, thread }, known, sending);
       if (settled !== 'clear') return settled;
     }
-    return await postThread(operation, channel, thread, batch);
+    return await postThread(operation, channel, thread, sending);
   });
 }
 
@@ -137,17 +137,17 @@ async function postThread(
   { metadata: { event_payload: item } }: SlackOperation,
   channel: string,
   thread: ThreadPlan,
-  batch: Batch,
+  sending: Sending,
 ): Promise<ThreadMessage> {
-  const { notes } = batch;
+  const { notes } = sending;
   const id = randomUUID();
   const metadata = {
     event_type: 'pigeonpost_thread',
     event_payload: { thread: id, pigeonhole: item.pigeonhole, key: thread.key },
   };
   const message = { channel, threadTs: null, broadcast: false, content: thread.content, metadata };
-  const verdict = await postMessage(message, batch, () =>
-    notes.noteThread(channel, thread.key, { id, ...batch.now() }),
+  const verdict = await postMessage(message, sending, () =>
+    notes.noteThread(channel, thread.key, { id, ...sending.now() }),
   );
   if (verdict.kind === 'held') return verdict;
   if (verdict.kind === 'maybe') {
@@ -160,5 +160,5 @@ async function postThread(
     return { ts };
   }
   notes.forgetThread(channel, thread.key);
-  return { outcome: batch.outcomeOf(verdict, channel) };
+  return { outcome: sending.outcomeOf(verdict, channel) };
 }

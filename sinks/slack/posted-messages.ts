@@ -1,18 +1,18 @@
 import { fieldsOf } from '../sink.js';
 import type { Verdict } from './classify.js';
 import type { PostIntent, ThreadIntent } from './lane-notes.js';
-import { type Batch, type Held, isPassing } from './batch.js';
+import { type Sending, type Held, isPassing } from './sending.js';
 import type { SlackMethod } from './rates.js';
 
 /** Looks a message up in its thread. If the thread was deleted, looks it up in the channel, where Slack then posts it. */
 export async function lookUp(
   intent: PostIntent,
-  batch: Batch,
+  sending: Sending,
 ): Promise<{ readonly place: PostIntent; readonly posted: PostedMessages | Held }> {
-  const posted = await postedSince(intent, intent, batch);
+  const posted = await postedSince(intent, intent, sending);
   if (posted.kind !== 'no-thread') return { place: intent, posted };
   const place = { ...intent, threadTs: null, threadKey: null };
-  return { place, posted: await postedSince(place, intent, batch) };
+  return { place, posted: await postedSince(place, intent, sending) };
 }
 
 /** A message may become readable only some time after it was posted. */
@@ -51,16 +51,16 @@ export interface LookUp {
 export async function postedSince(
   { channel, threadTs }: PostLocation,
   { atMs, sinceMs }: ThreadIntent,
-  batch: Batch,
+  sending: Sending,
 ): Promise<PostedMessages | Held> {
   const key = JSON.stringify([channel, threadTs]);
-  const known = batch.lookUps.get(key);
+  const known = sending.lookUps.get(key);
   if (known !== undefined && known.readAtMs >= atMs + LOOK_UP_AFTER_MS && known.sinceMs <= sinceMs) {
     return await known.posted;
   }
-  const from = Math.min(sinceMs, batch.notes.earliestMs(channel));
-  const posted = readPosted({ channel, threadTs }, from, batch);
-  batch.lookUps.set(key, { readAtMs: batch.now().atMs, sinceMs: from, posted });
+  const from = Math.min(sinceMs, sending.notes.earliestMs(channel));
+  const posted = readPosted({ channel, threadTs }, from, sending);
+  sending.lookUps.set(key, { readAtMs: sending.now().atMs, sinceMs: from, posted });
   return await posted;
 }
 
@@ -71,7 +71,7 @@ export async function postedSince(
 async function readPosted(
   { channel, threadTs }: PostLocation,
   sinceMs: number,
-  batch: Batch,
+  sending: Sending,
 ): Promise<PostedMessages | Held> {
   const method = threadTs === null ? 'conversations.history' : 'conversations.replies';
   const tsById = new Map<string, string>();
@@ -85,12 +85,13 @@ async function readPosted(
       include_all_metadata: true,
       ...(cursor !== undefined && { cursor }),
     };
-    const verdict = await readPage(method, args, batch);
+    const verdict = await readPage(method, args, sending);
     if (verdict.kind === 'held') return verdict;
     const isThreadGone = verdict.kind === 'no-message' && threadTs !== null;
     if (verdict.kind !== 'ok' && !isThreadGone) return { kind: 'failed', verdict };
     // Without this scope, Slack may leave out the metadata, and pigeonpost would not recognize its own message.
-    if (batch.account.scopes?.includes(metadataScope) === false) return { kind: 'failed', verdict: cannotReadMetadata };
+    if (sending.account.scopes?.includes(metadataScope) === false)
+      return { kind: 'failed', verdict: cannotReadMetadata };
     if (verdict.kind !== 'ok') return { kind: 'no-thread' };
     collect(verdict.body['messages'], tsById);
     cursor = fieldsOf(verdict.body['response_metadata'])['next_cursor'];
@@ -104,12 +105,12 @@ async function readPosted(
 async function readPage(
   method: SlackMethod,
   args: { readonly channel: string },
-  batch: Batch,
+  sending: Sending,
 ): Promise<Verdict | Held> {
-  const verdict = await batch.call(method, args);
+  const verdict = await sending.call(method, args);
   if (verdict.kind !== 'not-in-channel') return verdict;
-  const joined = await batch.join(args.channel);
-  if (joined.kind === 'ok') return await batch.call(method, args);
+  const joined = await sending.join(args.channel);
+  if (joined.kind === 'ok') return await sending.call(method, args);
   return isPassing(joined) ? joined : verdict;
 }
 

@@ -11,29 +11,29 @@ import {
   type ThreadPlan,
 } from './operation.js';
 import { removeMessage } from './remove-message.js';
-import type { Batch } from './batch.js';
+import type { Sending } from './sending.js';
 import { lookUp, LOOK_UP_AFTER_MS, postedSince } from './posted-messages.js';
 
 /**
  * Finds out what happened to operations that an earlier attempt may have sent. Only posts have to be looked up, and
  * each has an intent in the lane's memory. Edits, redactions and deletions are harmless to repeat.
  */
-export async function recoverOperations(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
+export async function recoverOperations(operations: readonly SlackOperation[], sending: Sending): Promise<SendResult> {
   const outcomes: Outcome[] = [];
   for (const operation of operations) {
-    const intent = batch.notes.post(operation.itemKey);
+    const intent = sending.notes.post(operation.itemKey);
     if (intent?.replaces !== undefined) {
       // A move was interrupted. The item's next operation removes the old message if it still exists.
       outcomes.push({ kind: 'unsent', object: unknownObject });
       continue;
     }
     // One after another, because the following operations can use the result of one look-up.
-    const settled = intent === undefined ? 'clear' : await settleIntent(operation, intent, batch);
+    const settled = intent === undefined ? 'clear' : await settleIntent(operation, intent, sending);
     if (settled !== 'clear') outcomes.push(settled);
     // The intent of a post is committed only after the old message was removed, so the item has no message.
     else outcomes.push(intent === undefined ? { kind: 'unsent' } : { kind: 'unsent', object: null });
   }
-  return { outcomes, memory: batch.notes.unsaved };
+  return { outcomes, memory: sending.notes.unsaved };
 }
 
 /**
@@ -67,22 +67,22 @@ const SHORT_WAIT_MS = 15_000;
 export async function settleIntent(
   operation: SlackOperation,
   intent: PostIntent,
-  batch: Batch,
+  sending: Sending,
 ): Promise<Outcome | 'clear'> {
   if (intent.replaces !== undefined) {
-    const refused = await removeMessage(intent.replaces, batch);
+    const refused = await removeMessage(intent.replaces, sending);
     if (refused !== null) return { ...refused, object: unknownObject };
-    batch.notes.postIsSettled(operation.itemKey);
+    sending.notes.postIsSettled(operation.itemKey);
     return 'clear';
   }
-  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - batch.now().atMs;
+  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - sending.now().atMs;
   if (youngForMs > 0) {
-    if (youngForMs > Math.min(SHORT_WAIT_MS, batch.leftMs))
+    if (youngForMs > Math.min(SHORT_WAIT_MS, sending.leftMs))
       return { kind: 'unknown', detail: 'too early to look the message up' };
-    await batch.wait(youngForMs);
-    if (batch.signal.aborted) return { kind: 'unknown', detail: 'stopped before the message was looked up' };
+    await sending.wait(youngForMs);
+    if (sending.signal.aborted) return { kind: 'unknown', detail: 'stopped before the message was looked up' };
   }
-  const { place, posted } = await lookUp(intent, batch);
+  const { place, posted } = await lookUp(intent, sending);
   if (posted.kind === 'held') return { kind: 'unknown', detail: 'no permit was free in time to look the message up' };
   if (posted.kind !== 'read') {
     const verdict = posted.kind === 'failed' ? posted.verdict : noThread;
@@ -93,10 +93,10 @@ export async function settleIntent(
       // The intent stays, so the next operation of this item looks the message up first.
       return { kind: 'pause', cause: 'credential', detail: verdict.detail };
     }
-    return decidedByPerson(operation, intent, batch, verdict.detail);
+    return decidedByPerson(operation, intent, sending, verdict.detail);
   }
   const ts = posted.tsById.get(intent.id);
-  batch.notes.postIsSettled(operation.itemKey);
+  sending.notes.postIsSettled(operation.itemKey);
   if (ts === undefined) return 'clear';
   const { channel, threadTs, threadKey, shown } = place;
   const object = shownObject({ channel, ts, threadTs, threadKey }, shown);
@@ -108,7 +108,7 @@ export async function settleIntent(
 function decidedByPerson(
   operation: SlackOperation,
   intent: PostIntent,
-  { notes }: Batch,
+  { notes }: Sending,
   why: string,
 ): Outcome | 'clear' {
   if (intent.parked === operation.changeId) {
@@ -130,12 +130,12 @@ export async function settleThread(
   changeId: string,
   { channel, thread }: { readonly channel: string; readonly thread: ThreadPlan },
   intent: ThreadIntent,
-  batch: Batch,
+  sending: Sending,
 ): Promise<{ readonly ts: string } | { readonly outcome: Outcome } | 'clear'> {
-  const { notes } = batch;
-  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - batch.now().atMs;
+  const { notes } = sending;
+  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - sending.now().atMs;
   if (youngForMs > 0) return { outcome: { kind: 'unsent', afterMs: Math.ceil(youngForMs) } };
-  const posted = await postedSince({ channel, threadTs: null }, intent, batch);
+  const posted = await postedSince({ channel, threadTs: null }, intent, sending);
   if (posted.kind === 'held') return posted;
   if (posted.kind === 'read') {
     const ts = posted.tsById.get(intent.id);
@@ -145,7 +145,7 @@ export async function settleThread(
   }
   if (posted.kind === 'no-thread') return 'clear';
   const { verdict } = posted;
-  if (!isImpossible(verdict)) return { outcome: batch.outcomeOf(verdict, channel) };
+  if (!isImpossible(verdict)) return { outcome: sending.outcomeOf(verdict, channel) };
   if (intent.parked === changeId) return 'clear';
   notes.noteThread(channel, thread.key, { ...intent, parked: changeId });
   const detail = `the message of its thread may have been posted and cannot be looked up (${verdict.detail}): look in the channel, and redrive this to post it again`;

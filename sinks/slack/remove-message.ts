@@ -1,5 +1,5 @@
 import type { Outcome } from '../sink.js';
-import type { Batch, Held } from './batch.js';
+import type { Sending, Held } from './sending.js';
 import { redactedMessage, updatePlainly } from './blocks.js';
 import type { Verdict } from './classify.js';
 import {
@@ -16,20 +16,20 @@ import {
  * @returns the outcome that says why the message is still there; null if it is removed, or if its channel no longer
  * allows any change
  */
-export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Outcome | null> {
+export async function removeMessage(at: MessagePlace, sending: Sending): Promise<Outcome | null> {
   const { channel, ts } = at;
-  const verdict = await batch.call('chat.delete', { channel, ts });
+  const verdict = await sending.call('chat.delete', { channel, ts });
   if (verdict.kind === 'fixed') {
-    return removed(await batch.call('chat.update', redactedArgs(at)), channel, batch);
+    return removed(await sending.call('chat.update', redactedArgs(at)), channel, sending);
   }
-  return removed(verdict, channel, batch);
+  return removed(verdict, channel, sending);
 }
 
-function removed(verdict: Verdict | Held, channel: string, batch: Batch): Outcome | null {
+function removed(verdict: Verdict | Held, channel: string, sending: Sending): Outcome | null {
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
   // The old message stays, and the caller continues.
   if (verdict.kind === 'not-in-channel' || isClosedBy(verdict)) return null;
-  return batch.outcomeOf(verdict, channel);
+  return sending.outcomeOf(verdict, channel);
 }
 
 /**
@@ -44,12 +44,12 @@ export function isClosedBy(verdict: Verdict | Held): boolean {
 }
 
 /** Carries out a redaction: replaces the text of a message. */
-export async function redact(operation: RedactOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
-  const verdict = await batch.call('chat.update', updateArgs(operation, at));
+export async function redact(operation: RedactOperation, at: ExistingMessage, sending: Sending): Promise<Outcome> {
+  const verdict = await sending.call('chat.update', updateArgs(operation, at));
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail, object: redactedObject(at) };
   if (verdict.kind === 'no-message') return { kind: 'delivered', detail: verdict.detail, object: null };
-  if (verdict.kind !== 'fixed') return batch.outcomeOf(verdict, at.channel);
-  const refused = await removeMessage(at, batch); // Slack forbids the edit but may allow the deletion
+  if (verdict.kind !== 'fixed') return sending.outcomeOf(verdict, at.channel);
+  const refused = await removeMessage(at, sending); // Slack forbids the edit but may allow the deletion
   return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted instead`, object: null };
 }
 

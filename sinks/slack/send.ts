@@ -3,7 +3,7 @@ import type { Outcome, SendResult } from '../sink.js';
 import { clearAbandoned } from './clear-abandoned.js';
 import { settleIntent } from './recover.js';
 import type { SlackOperation } from './operation.js';
-import type { Batch } from './batch.js';
+import type { Sending } from './sending.js';
 import { post } from './messages.js';
 import { edit, move } from './change-message.js';
 import { redact } from './remove-message.js';
@@ -12,16 +12,16 @@ import { redact } from './remove-message.js';
  * Sends a batch in queues that run concurrently: one for posts and moves to each channel, one for edits and redactions,
  * and one for edits that change only the votes, so that nothing waits for these.
  */
-export async function sendByToken(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
+export async function sendByToken(operations: readonly SlackOperation[], sending: Sending): Promise<SendResult> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
   let stopped = false;
   const lines = inLines(operations);
   await Promise.all(
     [...lines.values()].map(async (positions) => {
       for (const position of positions) {
-        if (stopped || !batch.canStart) return;
+        if (stopped || !sending.canStart) return;
         try {
-          const outcome = await carryOut(operations[position]!, batch);
+          const outcome = await carryOut(operations[position]!, sending);
           outcomes[position] = outcome;
           stopped ||= outcome.kind === 'pause'; // the other operations would fail too
         } catch (error) {
@@ -31,8 +31,8 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
       }
     }),
   );
-  if (!stopped) await clearAbandoned(new Set(operations.map(({ itemKey }) => itemKey)), batch);
-  return { outcomes, memory: batch.notes.unsaved };
+  if (!stopped) await clearAbandoned(new Set(operations.map(({ itemKey }) => itemKey)), sending);
+  return { outcomes, memory: sending.notes.unsaved };
 }
 
 /**
@@ -54,24 +54,24 @@ function lineOf(operation: SlackOperation): string {
  * Makes the calls of one operation. If Slack's answer to an earlier post of the item was lost, it first finds out what
  * happened to that post.
  */
-async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcome> {
-  const intent = batch.notes.post(operation.itemKey);
+async function carryOut(operation: SlackOperation, sending: Sending): Promise<Outcome> {
+  const intent = sending.notes.post(operation.itemKey);
   if (intent !== undefined) {
-    const settled = await settleIntent(operation, intent, batch);
+    const settled = await settleIntent(operation, intent, sending);
     if (settled !== 'clear') return settled;
   }
   switch (operation.kind) {
     case 'post':
-      return await post(operation, batch);
+      return await post(operation, sending);
     case 'edit':
-      return await edit(operation, operation.existing!, batch);
+      return await edit(operation, operation.existing!, sending);
     case 'move':
-      return await move(operation, operation.existing!, batch);
+      return await move(operation, operation.existing!, sending);
     case 'redact':
       // If the ledger knows no message, only a post of unknown outcome could have created one. `settleIntent` found
       // none.
       return operation.existing === null
         ? { kind: 'delivered', detail: 'there is no message', object: null }
-        : await redact(operation, operation.existing, batch);
+        : await redact(operation, operation.existing, sending);
   }
 }

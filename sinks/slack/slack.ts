@@ -17,7 +17,7 @@ import { previewOf } from './preview.js';
 import { planLookUp, recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
 import { RotatingTokens, fixedToken } from './tokens.js';
-import { Batch, type SlackAccount } from './batch.js';
+import { Sending, type SlackAccount } from './sending.js';
 import { slackCauses, slackReasons } from './reasons.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
@@ -119,8 +119,9 @@ function tokenMode({
   };
   return {
     check: (signal) => checkSlack({ ...calling, channels }, signal),
-    send: (operations, lane, signal) => sendByToken(operations, new Batch(account, lane, signal, SEND_MS)),
-    recover: (operations, lane, signal) => recoverOperations(operations, new Batch(account, lane, signal, RECOVER_MS)),
+    send: (operations, lane, signal) => sendByToken(operations, new Sending(account, lane, signal, SEND_MS)),
+    recover: (operations, lane, signal) =>
+      recoverOperations(operations, new Sending(account, lane, signal, RECOVER_MS)),
     sendTest: (signal) => sendTestByToken(account, { channel: channels[0]!, sink: name }, signal),
   };
 }

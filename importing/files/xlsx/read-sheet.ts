@@ -1,5 +1,5 @@
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from '../registrant-file.js';
-import { inBatches } from '../row-batches.js';
+import { inPortions } from '../row-portions.js';
 import { appended, cellText, cellValue, type WorkbookValues } from './cell-value.js';
 import { marksOf, type SheetTable } from './tables.js';
 import { truth, xmlEvents } from './xml-events.js';
@@ -14,7 +14,7 @@ export function readSheet(
   values: WorkbookValues,
   tables: readonly SheetTable[],
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
-  return inBatches(rowsOf(content, values, tables));
+  return inPortions(rowsOf(content, values, tables));
 }
 
 async function* rowsOf(

@@ -41,13 +41,13 @@ export type Held = { readonly kind: 'held'; readonly outcome: Outcome };
  * Makes the calls of one `send` or `recover`. It holds their time limit, the lane's memory, and the results of
  * look-ups, and gets a permit for each call.
  */
-export class Batch {
+export class Sending {
   readonly account: SlackAccount;
   readonly notes: LaneNotes;
   readonly signal: AbortSignal;
   readonly #endsAtMs: number;
   readonly #lines = new Map<string, Promise<unknown>>();
-  /** The look-ups of this batch, by place (`recover.ts`). */
+  /** The look-ups of this sending, by place (`recover.ts`). */
   readonly lookUps = new Map<string, LookUp>();
 
   constructor(account: SlackAccount, lane: Lane, signal: AbortSignal, lengthMs: number) {
