@@ -9,7 +9,7 @@ const whole = [
   '<rootDir>/test/scenarios/(alert-rules|estimate|s3)\\.test',
   '<rootDir>/test/conformance/sinks/(file|s3)\\.test',
   '<rootDir>/(importing/files/xlsx/archive|sandbox/flat-memory|sinks/file/paused-holder)\\.test',
-  '<rootDir>/(cli/exit-codes|cli/signals|cli/commands/backup|ledger/drivers/embedded|operations/backup/backup)\\.test',
+  '<rootDir>/(operations/export/libreoffice|cli/exit-codes|cli/signals|cli/commands/backup|ledger/drivers/embedded|operations/backup/backup)\\.test',
 ];
 
 const shared = {

@@ -149,6 +149,9 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/sign-out', body: {}, may: reading },
   { method: 'GET', path: '/api/audit', may: ['admin'] },
   { method: 'GET', path: '/api/backup', may: ['admin'] },
+  { method: 'GET', path: '/api/exports/acme/101?format=csv&sheets=attendees', may: reading },
+  { method: 'GET', path: '/api/exports/acme/101?format=xlsx&personal=1', may: ['privacy', 'admin'] },
+  { method: 'GET', path: '/api/exports/acme/101?format=csv&sheets=import-rows', may: ['importer', 'admin'] },
 ];
 
 const notKnown = async (): Promise<never> => await Promise.reject(new ImportRefusal('unknown', 'it is not known'));

@@ -27,6 +27,7 @@ import { servePageCodes } from './page-codes.js';
 import { serveSignIn } from './sign-in.js';
 import { serveSignOut } from './sign-out.js';
 import { serveLiveChanges } from './live-changes.js';
+import { serveExports } from './exports.js';
 import { serveImports } from './imports.js';
 import { serveProvisioning } from './provisioning.js';
 import { serveReady } from './ready.js';
@@ -90,6 +91,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveSignOut(app, sources);
   serveAuditLog(app, sources);
   serveBackup(app, sources);
+  serveExports(app, sources, places);
   serveCaller(app);
   app.notFound((c) => answerNothingThere(app, c as ApiContext));
   app.onError(async (error, c) => {

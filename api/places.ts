@@ -2,6 +2,7 @@ import { Refused } from './problem.js';
 
 /** Time for which a request waits for a place. Most work takes less. */
 const waitMs = 5000;
+const exportPatienceMs = 10 * 60_000;
 
 /**
  * Places for work that takes much memory or time, so that requests together cannot exhaust the process that serves live
@@ -71,6 +72,8 @@ export function createPlaces(patienceMs = waitMs) {
     files: new Places('reading two files of registrants', 2, patienceMs),
     /** Planning: previews, comparisons of a configuration, and event files. */
     plans: new Places('computing two previews or comparisons', 2, patienceMs),
+    /** Parts of exports. An export that has started waits for its turn instead of ending in the middle. */
+    exports: new Places('writing two exports', 2, exportPatienceMs),
   };
 }
 export type AllPlaces = ReturnType<typeof createPlaces>;

@@ -22,6 +22,12 @@ export function counted(n: string | number | null | undefined, one: string, many
   return `${grouped(n ?? 0)} ${Number(n) === 1 ? one : many}`;
 }
 
+/** Returns `812 B`, `12 kB` or `3.4 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1e6 ? `${grouped(Math.round(bytes / 1000))} kB` : `${grouped(Math.round(bytes / 1e5) / 10)} MB`;
+}
+
 /** Returns the noun for one item of a list: `attendee` for `attendees`. */
 export function singular(list: string): string {
   return list.replace(/s$/, '');

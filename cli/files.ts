@@ -53,14 +53,22 @@ async function requireReplaceable(file: string): Promise<void> {
   }
 }
 
+/** Checks that a path is not used. @throws {CommandError} exit 1 if something exists there */
+export async function requireFree(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) return;
+  throw new CommandError(ExitCode.Failed, `${file} already exists: choose another path, or add --force`);
+}
+
 /**
  * Writes a complete file or nothing, through a temporary file that is removed on failure.
  * @param options.keep refuses to replace a file with other content
+ * @param options.replace false: refuses to replace any file, also one that appears meanwhile
  */
 export async function writeWholeFile(
   file: string,
   parts: AsyncIterable<string | Uint8Array>,
-  { keep = false }: { readonly keep?: boolean } = {},
+  { keep = false, replace = true }: { readonly keep?: boolean; readonly replace?: boolean } = {},
 ): Promise<void> {
   await requireReplaceable(file);
   const draft = `${file}.${process.pid}.tmp`;
@@ -69,6 +77,7 @@ export async function writeWholeFile(
     if (keep && (await isAnother(file, draft))) {
       throw wrongUse(`${file} already exists with other codes: move it first, because pigeonpost does not replace it`);
     }
+    if (!replace) await requireFree(file);
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });

@@ -71,6 +71,7 @@ const withoutJson = [
   'complete',
   'backup',
   'erasures export',
+  'export',
   'key export',
   'person',
 ];

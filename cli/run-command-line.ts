@@ -20,6 +20,7 @@ import { addFields, addPreview } from './commands/mappings.js';
 import { addFind } from './commands/find.js';
 import { addErasures, addForget, addPerson } from './commands/forget.js';
 import { addImport } from './commands/import.js';
+import { addExport } from './commands/export.js';
 import { addInit } from './commands/init.js';
 import { addItems, addWhy } from './commands/items.js';
 import { addLive } from './commands/live.js';
@@ -43,7 +44,7 @@ const commandGroups: readonly (readonly [heading: string, commands: readonly Add
     [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addStatement, addDoctor],
   ],
   ['Operate', [addActions, addReplay, addSink, addDeadLetters, addDeletions, addConfig, addAlerts]],
-  ['Registrants and events', [addImport, addApply]],
+  ['Registrants and events', [addImport, addExport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],
   ['Administer', [addToken, addAudit, addBackup, addRestore, addKey, addCompletion]],
 ];

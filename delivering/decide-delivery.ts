@@ -43,7 +43,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
     return { kind: 'withhold', reason: notSelected };
   }
-  const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
+  const accepted = acceptsPerson(candidate.consent, sink.accepts);
   const rule = personRuleOf(candidate.list);
   if (rule === 'own-record') {
     // A deletion contains no personal data. But a sink that never received the person must not learn that they existed.
@@ -119,9 +119,9 @@ export function consentReason(consent: Consent): string {
 }
 
 /**
- * Whether a sink accepts every consent state. Only then does it receive the identity of a person whose record has not
- * been read yet, because that record may have any consent state.
+ * Whether a person with this consent may be shown to a receiver that accepts these states. Null: their record has not been
+ * read yet. They may then have any consent, so only a receiver of everybody sees them.
  */
-function acceptsAll(accepts: ReadonlySet<Consent>): boolean {
-  return consentStates.every((state) => accepts.has(state));
+export function acceptsPerson(consent: Consent | null, accepts: ReadonlySet<Consent>): boolean {
+  return consent === null ? consentStates.every((state) => accepts.has(state)) : accepts.has(consent);
 }

@@ -6,7 +6,7 @@ import { openRegistrantFile } from './files/open-registrant-file.js';
 import { inChunks } from './files/open-registrant-file.test-kit.js';
 import type { ReportRow } from './import-report.js';
 import { RowCheck } from './files/row-check.js';
-import { asWritten, spreadsheetSafe } from './files/spreadsheet-safe.js';
+import { asWritten, spreadsheetSafe } from '../base/sheets/spreadsheet-safe.js';
 
 async function* onePortion<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
   yield rows;

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { RowOutcome } from '../base/row-outcomes.js';
 import { codeProperty } from './files/field-words.js';
 import { reportColumns } from './files/report-columns.js';
-import { byteOrderMark, csvLine } from './files/spreadsheet-safe.js';
+import { byteOrderMark, csvLine } from '../base/sheets/spreadsheet-safe.js';
 import { isUnnamed } from './files/table.js';
 import type { SendableRow } from './files/checked-row.js';
 import type { ImportProblem } from './desk/import-views.js';

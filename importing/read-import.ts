@@ -93,6 +93,14 @@ export async function listImports(
   return await withCounts(ledger, rows);
 }
 
+/** Returns the imports of a pigeonhole, oldest first. */
+export async function importsOf(ledger: Ledger, pigeonholeNumber: number): Promise<ImportProgress[]> {
+  const rows = await ledger.db.query<ImportRow>(`${importRows} where i.pigeonhole_number = $1 order by i.number`, [
+    pigeonholeNumber,
+  ]);
+  return await withCounts(ledger, rows);
+}
+
 interface ImportRow extends Omit<ImportProgress, 'mapping' | 'state' | 'waitReason' | 'pauses' | 'counts' | 'rows'> {
   readonly mapping: string;
   readonly state: 'staging' | 'running' | 'done' | 'cancelled';

@@ -14,7 +14,7 @@ import {
   viewReportRow,
 } from './import-views.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { importReport, codesCsv, reportCsv } from '../import-report.js';
+import { importReport, codesCsv, reportCsv, type ReportRow } from '../import-report.js';
 import { importIdOf, type ImportProgress, type ImportsWanted, listImports, readImport } from '../read-import.js';
 import { requestCancellation } from '../../ledger/imports/imports.js';
 import { codesLostInText, isSendable } from '../files/checked-row.js';
@@ -151,28 +151,36 @@ export async function* importReportCsv(
   number: number,
   mapping: unknown,
 ): AsyncGenerator<string, void, undefined> {
+  yield* reportCsv(readReport(ledger, number, mapping), reportFields(mapping));
+}
+
+/** Returns the fields that an import sends, in the order of the file. @param mapping as stored with the import */
+export function reportFields(mapping: unknown): string[] {
+  return storedColumns(mapping).columns.flatMap(({ property }) => property ?? []);
+}
+
+/** Yields the rows of an import with their problems as sentences. @param mapping as stored with the import */
+export async function* readReport(
+  ledger: Ledger,
+  number: number,
+  mapping: unknown,
+): AsyncGenerator<ReportRow[], void, undefined> {
   const { columns } = storedColumns(mapping);
   // The report has the service's fields as columns, not those of the file.
   const fieldOf = (name?: string | null) => columns.find(({ column }) => column === name)?.property ?? name;
-  const told = async function* () {
-    for await (const rows of importReport(ledger, number)) {
-      yield rows.map((row) => {
-        const [first, ...more] = viewReportRow(row, { columns });
-        const message = [first, ...more].flatMap((each) => each?.message ?? []).join(' ');
-        const needsMark = [first, ...more].some((each) => each?.code != null && codesLostInText.has(each.code));
-        return {
-          ...row,
-          field: fieldOf(first?.column) ?? row.field,
-          message: message === '' ? null : message,
-          needsMark,
-        };
-      });
-    }
-  };
-  yield* reportCsv(
-    told(),
-    columns.flatMap(({ property }) => property ?? []),
-  );
+  for await (const rows of importReport(ledger, number)) {
+    yield rows.map((row) => {
+      const [first, ...more] = viewReportRow(row, { columns });
+      const message = [first, ...more].flatMap((each) => each?.message ?? []).join(' ');
+      const needsMark = [first, ...more].some((each) => each?.code != null && codesLostInText.has(each.code));
+      return {
+        ...row,
+        field: fieldOf(first?.column) ?? row.field,
+        message: message === '' ? null : message,
+        needsMark,
+      };
+    });
+  }
 }
 
 /** Addresses the page and programs; the command line refuses before it uploads. */

@@ -1,5 +1,5 @@
 import { type PlainCode, maxValueLength } from './checked-row.js';
-import { asWritten } from './spreadsheet-safe.js';
+import { asWritten } from '../../base/sheets/spreadsheet-safe.js';
 
 /** Kinds of fields whose values are judged differently. */
 export type ValueKind = 'code' | 'name' | 'email' | 'phone' | 'other';

@@ -5,7 +5,7 @@ import { codeProperty, isEmailField, isNameField, isPhoneField } from './field-w
 import type { ColumnMapping } from './column-mapping.js';
 import { type Finding, type RawRow, isNoted } from './registrant-file.js';
 import { type CheckedRow, type Problem, type Profile, maxValueLength, plainProblem } from './checked-row.js';
-import { asWritten } from './spreadsheet-safe.js';
+import { asWritten } from '../../base/sheets/spreadsheet-safe.js';
 import { unnamedColumn } from './table.js';
 import { generateCode } from './generate-code.js';
 import { SeenCodes } from './seen-codes.js';

@@ -1,5 +1,5 @@
 import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
-import { asWritten } from './spreadsheet-safe.js';
+import { asWritten } from '../../base/sheets/spreadsheet-safe.js';
 
 export interface Table {
   readonly columns: readonly string[];

@@ -1,4 +1,4 @@
-import { byteOrderMark, csvLine } from '../../importing/files/spreadsheet-safe.js';
+import { byteOrderMark, csvLine } from '../../base/sheets/spreadsheet-safe.js';
 import type { Statement } from './statement.js';
 import { differenceWords, type DifferenceReason, listLabels } from './statement-words.js';
 import type { ListName } from '../../base/lists.js';

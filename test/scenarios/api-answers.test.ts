@@ -111,6 +111,7 @@ const longLists = [
 const elsewhere = [
   '/api/changes/live',
   '/api/backup',
+  '/api/exports/{workspace}/{id}',
   '/api/deletions/{id}',
   '/api/erasures/{id}',
   '/api/imports/target',

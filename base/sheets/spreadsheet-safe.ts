@@ -35,10 +35,15 @@ export function asWritten(text: string): string {
 /** Marks the text as UTF-8 for Excel; write it once, before the first line. */
 export const byteOrderMark = '\ufeff';
 
+/** Returns a text as a quoted cell of CSV (RFC 4180) that no spreadsheet executes or rewrites. */
+export function quotedText(text: string): string {
+  return `"${spreadsheetSafe(text).replaceAll('"', '""')}"`;
+}
+
 /**
- * Formats a CSV line (RFC 4180) that no spreadsheet executes or rewrites. Every cell is quoted, because an unquoted
- * semicolon would start an unprotected cell in some locales.
+ * Formats a CSV line of texts. Every cell is quoted, because an unquoted semicolon would start an unprotected cell in some
+ * locales.
  */
 export function csvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => `"${spreadsheetSafe(cell).replaceAll('"', '""')}"`).join(',')}\r\n`;
+  return `${cells.map(quotedText).join(',')}\r\n`;
 }

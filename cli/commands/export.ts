@@ -1,0 +1,155 @@
+import { type CliCommand, collect, type Context, parseFullPigeonhole, parseList, personalHelp } from '../command.js';
+import type { ExportFormat, SheetName } from '../../operations/export/export-sheets.js';
+import { filledAddress } from '../../base/api-client.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
+import { askBody, instanceOf } from '../api-client.js';
+import { requireFree, writeWholeFile } from '../files.js';
+import { stopSignal } from '../until-stopped.js';
+import { shownText } from '../text-line.js';
+import { formatBytes } from '../../base/words.js';
+import type { Output } from '../output.js';
+
+const exportHelp = `
+Tables are the lists, "dead-letters" and "import-rows". A
+workbook (xlsx) has a sheet for each table, a CSV file holds
+one. "WORKSPACE/0" has the lists of a workspace. The columns
+are documented in docs/export.md.
+
+Examples:
+  pigeonpost export 101 --personal
+  pigeonpost export 101 --list attendees --format csv --personal
+  pigeonpost export 101 --list votes --list questions --out people.xlsx`;
+
+export function addExport(program: CliCommand): void {
+  program
+    .command('export <pigeonhole>')
+    .description(
+      'Write tables of a pigeonhole into a file for spreadsheets: CSV, or a workbook with a sheet for each table',
+    )
+    .option('--list <name>', 'table to export; may be repeated; by default all', collect, [])
+    .option('--format <format>', 'csv or xlsx; by default that of the name in --out, otherwise xlsx')
+    .option(
+      '--out <file>',
+      'file to write; "-" is standard output; by default named after the pigeonhole and the table',
+    )
+    .option('--force', 'replace the file if it exists', false)
+    .option('--personal', personalHelp, false)
+    .addHelpText('after', exportHelp)
+    .runs(exportSheets, { holdsSignals: true });
+}
+
+interface ExportOptions {
+  readonly list: readonly string[];
+  readonly format?: string | undefined;
+  readonly out?: string | undefined;
+  readonly force: boolean;
+  readonly personal: boolean;
+}
+
+/**
+ * `pigeonpost export <pigeonhole>`: writes tables of a pigeonhole into a file, which appears when it is complete. Exit 0; 1
+ * if it fails, is stopped or would replace a file; 2 for wrong use; 4 if the pigeonhole is not known.
+ */
+async function exportSheets(context: Context, word: string, options: ExportOptions): Promise<ExitCode> {
+  const { exportFileName, sheetNames } = await import('../../operations/export/export-sheets.js');
+  const { out } = context;
+  const { config, address } = await instanceOf(context);
+  const { workspace, id } = await parseFullPigeonhole(word, config?.workspaces);
+  const isAll = options.list.length === 0 || (options.list.length === 1 && options.list[0] === 'all');
+  const sheets: SheetName[] = [];
+  if (!isAll) for (const list of options.list) sheets.push(await parseList(list, sheetNames));
+  const format = formatOf(options);
+  if (format === 'csv' && sheets.length !== 1) {
+    throw wrongUse('a CSV file holds one table: name one with --list, or add --format xlsx');
+  }
+  const place = { workspace, pigeonholeId: Number(id) };
+  const file = options.out ?? exportFileName({ place, sheets, format });
+  if (file === '-' && format === 'xlsx' && out.terminal) {
+    throw wrongUse('a workbook cannot be written to a terminal: give a file, or redirect standard output');
+  }
+  if (file !== '-' && !options.force) await requireFree(file);
+  const query = { sheets: isAll ? 'all' : sheets.join(','), format, personal: options.personal ? '1' : undefined };
+  const path = filledAddress('/api/exports/{workspace}/{id}', { params: { workspace, id }, query });
+  const signal = stopSignal();
+  const bytes = whole(askBody(address, { path, signal, whenStopped: 'stopped: no file was written' }));
+  if (file === '-') await print(bytes, out);
+  else {
+    const counted = countBytes(bytes);
+    await writeWholeFile(file, withProgress(counted, file), { replace: options.force });
+    out.line(
+      `${file} has ${isAll ? 'all tables' : sheets.join(', ')} of ${workspace}/${id} (${formatBytes(counted.bytes)})`,
+    );
+    if (!options.personal)
+      out.note('without the data of items and imported rows: add --personal (role privacy or admin)');
+    else out.note('the file contains personal data: store it accordingly, and delete it when it is no longer needed');
+  }
+  return ExitCode.Done;
+}
+
+/** @throws {CommandError} exit 2 for another format */
+function formatOf({ format, out }: ExportOptions): ExportFormat {
+  const found = format ?? /\.(csv|xlsx)$/i.exec(out ?? '')?.[1]?.toLowerCase() ?? 'xlsx';
+  if (found === 'csv' || found === 'xlsx') return found;
+  throw wrongUse('--format is csv or xlsx');
+}
+
+/** Yields the response. If it ends early, throws an error that names the running process and not the file. */
+async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const message = 'the running pigeonpost ended the export early, so no file was written: check its log';
+    throw new CommandError(ExitCode.Failed, message, { cause: error });
+  }
+}
+
+interface CountedBytes extends AsyncIterable<Uint8Array> {
+  readonly bytes: number;
+}
+
+function countBytes(parts: AsyncIterable<Uint8Array>): CountedBytes {
+  let bytes = 0;
+  return {
+    get bytes() {
+      return bytes;
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const part of parts) {
+        bytes += part.length;
+        yield part;
+      }
+    },
+  };
+}
+
+const progressEveryMs = 500;
+
+/** Shows on a terminal how much was written, from the first second on, and removes the line at the end. */
+export async function* withProgress(
+  counted: CountedBytes,
+  file: string,
+  screen: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const startedAt = performance.now();
+  const show = (): void => {
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    const text = `writing ${file}: ${formatBytes(counted.bytes)}, ${seconds} s`;
+    if (seconds >= 1) screen.write(`\r\u001b[2K${shownText(text, { colours: false })}`);
+  };
+  const timer = screen.isTTY === true ? setInterval(show, progressEveryMs) : undefined;
+  try {
+    yield* counted;
+  } finally {
+    clearInterval(timer);
+    if (timer !== undefined) screen.write('\r\u001b[2K');
+  }
+}
+
+/** Writes an export to standard output: unchanged for a program, and for a terminal without what could change it. */
+async function print(bytes: AsyncIterable<Uint8Array>, out: Output): Promise<void> {
+  const { passOn } = await import('../../operations/backup/backup-store.js');
+  if (!out.terminal) return await passOn(bytes, process.stdout);
+  const decoder = new TextDecoder();
+  for await (const part of bytes) out.draw(shownText(decoder.decode(part, { stream: true }), { colours: false }));
+}
