@@ -103,7 +103,7 @@ function idOf(value: unknown): string | number | undefined {
  * Returns the data that expressions about answers can read. It contains the request's body, but no other data of the
  * item.
  */
-function viewOf({ status, body, headers }: Answer, { items, purpose, label }: Asked): MappingView {
+export function viewOf({ status, body, headers }: Answer, { items, purpose, label }: Asked): MappingView {
   const [list = '', key = ''] = label.split(':');
   const change = { list, key, timestamp: '1970-01-01T00:00:00.000Z' };
   return { status, body, headers, items, request: purpose, change } as unknown as MappingView;

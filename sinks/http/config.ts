@@ -24,6 +24,9 @@ export type RecordKeys = Readonly<NonNullable<ReturnType<typeof recordOf>>>;
 
 export type RequestKeys = Readonly<ReturnType<typeof requestOf>>;
 
+/** The request `find`. */
+export type FindKeys = RequestKeys & Pick<NonNullable<RecordTemplate['find']>, 'holds'>;
+
 export type Purpose = keyof typeof standardMethods;
 
 export type AcceptRule = NonNullable<UserKeys['accept']>[number];
@@ -128,12 +131,16 @@ function recordOf(keys: RecordTemplate, problem: TellProblem) {
     when: keys.when,
     properties: keys.properties ?? {},
     requires: keys.requires ?? [],
-    find: on.includes('create') ? made('find') : undefined,
+    find: on.includes('create') ? findOf(find) : undefined,
     create: on.includes('create') ? made('create') : undefined,
     update: on.includes('update') ? (made('update') ?? (find === undefined ? made('create') : undefined)) : undefined,
     delete: on.includes('delete') ? made('delete') : undefined,
     forget: made('forget'),
   };
+}
+
+function findOf(keys: RecordTemplate['find']): FindKeys | undefined {
+  return keys === undefined ? undefined : { ...requestOf(keys, standardMethods.find), holds: keys.holds };
 }
 
 function requestOf(keys: NonNullable<RecordTemplate['create']>, method: Method) {

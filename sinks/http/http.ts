@@ -9,6 +9,7 @@ import { HttpClient } from './client.js';
 import { type HttpConfig, httpConfigSchema } from './config.js';
 import { type HttpOperation, Planner } from './plan.js';
 import { previewOf } from './preview.js';
+import { canReadBack, compareItem, readBackItems } from './read-back.js';
 import { sendOperations } from './send.js';
 import { httpCauses, httpReasons } from './reasons.js';
 
@@ -46,6 +47,14 @@ export function createHttpSink(config: HttpConfig, environment: SinkEnvironment)
           now: environment.now,
         }),
       ),
+    ...(canReadBack(config) && {
+      readBack: (wanted, _lane, signal) =>
+        withCallBudget(signal, START_WINDOW_MS, (budget) => {
+          const mayBegin = (): boolean => budget.remainingMs() > 0 && !budget.signal.aborted;
+          return readBackItems(wanted, { config, client, reading, signal: budget.signal, mayBegin });
+        }),
+      compareHeld: compareItem,
+    }),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };

@@ -179,6 +179,13 @@ const records = z.strictObject({
     .optional()
     .describe('The events to send: by default, all that have a request. `[create]` sends an item once.'),
   find: request()
+    .extend({
+      holds: expression()
+        .optional()
+        .describe(
+          'For audits: the values of the record that was found, by the names of `properties`, read like `idFrom`. Without it, an audit only finds out whether the record exists.',
+        ),
+    })
     .optional()
     .describe('Sent before `create`: if `idFrom` reads an id from the answer, the record exists and `update` is sent.'),
   create: request().optional().describe('Sent for a new item.'),

@@ -11,6 +11,7 @@ import {
 } from '../sink.js';
 import { emailAddress } from '../mapping/crm-records.js';
 import { mappingView } from '../mapping/expression.js';
+import { MappingError } from '../mapping/mapping-error.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { cannotForget, type HttpReason } from './reasons.js';
 import { needsId, type PlannedRequest, type RequestView, writeRequest } from './write-request.js';
@@ -24,6 +25,14 @@ export interface Step {
   readonly find?: PlannedRequest;
   /** Hash of `request`. */
   readonly sent: string;
+  /** The look-up of an audit; only in plans with `again`, if the entry has `find`. */
+  readonly read?: ReadRequest;
+}
+
+/** A look-up of the record, and the values that it should have. */
+export interface ReadRequest {
+  readonly request: PlannedRequest;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 export interface HttpOperation extends Operation {
@@ -141,8 +150,9 @@ export class Planner {
     const request = await this.#write(keys, view, `${key}.${purpose}`);
     const find = isNew && record.find ? await this.#write(record.find, view, `${key}.find`) : undefined;
     const sent = hashOf(request);
-    if (made?.sent === sent && change.replay === undefined) return 'unchanged';
-    return { record: record.name, purpose, request, sent, ...(find !== undefined && { find }) };
+    if (made?.sent === sent && change.replay === undefined && subject.again !== true) return 'unchanged';
+    const read = await this.#read(record, view, subject, key);
+    return { record: record.name, purpose, request, sent, ...(find !== undefined && { find }), ...read };
   }
 
   /** Plans the step that removes an entry's record because the item was deleted or its attendee must be forgotten. */
@@ -167,7 +177,20 @@ export class Planner {
     if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : 'id-not-read';
     const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);
-    return { record: record.name, purpose, request, sent: hashOf(request) };
+    const read = await this.#read(record, view, subject, key);
+    return { record: record.name, purpose, request, sent: hashOf(request), ...read };
+  }
+
+  /** Plans the look-up of an audit. A removed item may have no value to look up by; it is not looked up then. */
+  async #read(record: RecordKeys, view: RequestView, subject: Subject, key: string): Promise<{ read?: ReadRequest }> {
+    if (record.find === undefined || subject.again !== true) return {};
+    try {
+      const request = await this.#write(record.find, view, `${key}.find`);
+      return { read: { request, properties: view.properties } };
+    } catch (error) {
+      if (error instanceof MappingError && subject.change.data === null) return {};
+      throw error;
+    }
   }
 
   async #write(keys: RequestKeys, view: RequestView, key: string): Promise<PlannedRequest> {

@@ -52,6 +52,10 @@ export const httpCauses: Causes = {
     meaning: 'the expression "results" returned no outcome for them',
     help: 'correct "results", and apply the configuration, which sends them again',
   },
+  'http:not-readable': {
+    meaning: 'the receiver does not answer "find" for them',
+    help: 'correct "find" and its "holds", then audit again',
+  },
   'http:*': contentRejected,
   '*': refused, // a code that `accept` or `results` read from the receiver's answer
 };
