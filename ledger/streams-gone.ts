@@ -25,7 +25,7 @@ export async function markGone(
   return await ledger.db.transaction(async (tx) => {
     await lockPlace(tx, lease.pigeonholeNumber); // locked before the stream, as everywhere
     const marked = await tx.query(
-      `update streams set owner = null, failures = failures + 1, failure = $3, gone_count = gone_count + 1,
+      `update streams set failures = failures + 1, failure = $3, gone_count = gone_count + 1,
          gone_since = coalesce(gone_since, clock_timestamp()) where id = $1 and epoch = $2 returning id`,
       [lease.streamId, lease.epoch, failure.detail],
     );

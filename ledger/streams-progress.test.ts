@@ -38,7 +38,7 @@ describe.each(kinds)('a stay with a group whose pigeonholes it reads, on %s', (k
   const take = async (owner: string): Promise<ReaderLease> => (await takeReader(ledger, number, owner))!;
 
   async function acquire(fence: ReaderLease): Promise<number> {
-    const [lease] = await acquireStreams(ledger, [streamId], { owner: 'test', fence });
+    const [lease] = await acquireStreams(ledger, [streamId], fence);
     return lease!.epoch;
   }
 
@@ -51,7 +51,7 @@ describe.each(kinds)('a stay with a group whose pigeonholes it reads, on %s', (k
   }
 
   const state = async (): Promise<object[]> =>
-    ledger.db.query('select epoch, owner, due_at, polled_at, quiet_reads from streams');
+    ledger.db.query('select epoch, due_at, polled_at, quiet_reads from streams');
 
   it('stores the progress of a stream that it has acquired', async () => {
     const fence = await take('first');

@@ -164,20 +164,20 @@ type LeaseRow = Omit<StreamLease, 'poll' | 'sweep'>;
 export async function acquireStreams(
   ledger: Ledger,
   ids: readonly number[],
-  { owner, fence }: { readonly owner: string; readonly fence: ReaderFence | null },
+  fence: ReaderFence | null,
 ): Promise<StreamLease[]> {
   const askedAt = ledger.clock.monotonic();
   const rows = await ledger.db.query<LeaseRow>(
     `with places as materialized ( -- locked before the streams, as everywhere
        select pigeonhole_number as place from pigeonholes where pigeonhole_number in (select pigeonhole_number
          from streams where id = any($1::int8[]))
-         and ($3::int4 is null or reader = $3) order by pigeonhole_number for no key update)
-     update streams set epoch = epoch + 1, owner = $2,
+         and ($2::int4 is null or reader = $2) order by pigeonhole_number for no key update)
+     update streams set epoch = epoch + 1,
        due_at = case when ${isInFuture('polled_at')} then clock_timestamp() else due_at end,
        polled_at = case when ${isInFuture('polled_at')} then clock_timestamp() else polled_at end
-     from places where pigeonhole_number = place and id = any($1::int8[]) and ${isCurrentStay('$3', '$4')}
+     from places where pigeonhole_number = place and id = any($1::int8[]) and ${isCurrentStay('$2', '$3')}
      returning ${leaseColumns}`,
-    [ids, owner, fence?.number ?? null, fence?.epoch ?? null],
+    [ids, fence?.number ?? null, fence?.epoch ?? null],
   );
   return await withWalks(ledger, ids, { rows, askedAt });
 }
@@ -305,7 +305,7 @@ export async function scheduleStream(
   await commit(
     tx,
     lease,
-    `owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
+    `polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
      gone_at = null, every_ms = $5, every_reason = $6, wanted_ms = $7,
      changed_at = case when $4::boolean then clock_timestamp() else changed_at end,
      quiet_reads = case when $4::boolean then 0 when $8::boolean then quiet_reads else quiet_reads + 1 end,
@@ -328,7 +328,7 @@ export async function failStream(
   await commit(
     ledger.db,
     lease,
-    `owner = null, failures = failures + 1, failure = coalesce($3, failure),
+    `failures = failures + 1, failure = coalesce($3, failure),
      sweep_failures = sweep_failures + (case when $5::boolean then 1 else 0 end),
      due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
     [failure.detail, failure.retryInMs, failure.failedSweep],
@@ -340,7 +340,7 @@ export async function failStream(
  * position.
  */
 export async function postponeStream(ledger: Ledger, lease: StreamLease, waitMs: number): Promise<void> {
-  await commit(ledger.db, lease, `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'`, [waitMs]);
+  await commit(ledger.db, lease, `due_at = clock_timestamp() + $3 * interval '1 millisecond'`, [waitMs]);
 }
 
 /**
@@ -351,7 +351,7 @@ export async function postponeForQuota(ledger: Ledger, lease: StreamLease, waitM
   await commit(
     ledger.db,
     lease,
-    `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond',
+    `due_at = clock_timestamp() + $3 * interval '1 millisecond',
      every_ms = greatest(every_ms, (extract(epoch from clock_timestamp() - polled_at) * 1000 + $3)::int8)`,
     [waitMs],
   );
@@ -368,7 +368,7 @@ export async function doubtStream(
   doubt: { since: Date; keys: readonly string[]; retryInMs: number; failure: string | null },
 ): Promise<void> {
   await tx.query(
-    `update streams set owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond',
+    `update streams set due_at = clock_timestamp() + $3 * interval '1 millisecond',
        doubt_since = $4, doubt_keys = $5::text[], failures = failures + case when $6::text is null then 0 else 1 end,
        failure = coalesce($6, failure)
      where id = $1 and epoch = $2`,

@@ -27,7 +27,6 @@ export class PigeonholeMemory {
 
   constructor(
     private readonly ledger: Ledger,
-    private readonly owner: string,
     private readonly fence: ReaderFence | null,
   ) {}
 
@@ -121,7 +120,7 @@ export class PigeonholeMemory {
     const free = missing.filter((stream) => !isHeld(stream)).map(({ id }) => id);
     const leases = [
       ...(held.length === 0 ? [] : await heldStreams(this.ledger, held)),
-      ...(free.length === 0 ? [] : await acquireStreams(this.ledger, free, { owner: this.owner, fence: this.fence })),
+      ...(free.length === 0 ? [] : await acquireStreams(this.ledger, free, this.fence)),
     ];
     if (leases.length === 0) return;
     const places = leases.map(({ streamId, sweep }) => ({ streamId, from: sweep?.pages ?? 0 }));

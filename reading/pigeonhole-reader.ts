@@ -99,7 +99,7 @@ export class PigeonholeReader {
     private readonly fence: ReaderFence | null,
     private readonly permission = async (): Promise<Permission> => await requestPermission(deps.ledger, name.workspace),
   ) {
-    this.#memory = new PigeonholeMemory(deps.ledger, deps.owner, fence);
+    this.#memory = new PigeonholeMemory(deps.ledger, fence);
     this.#beside = new ReadsBeside(name.workspace, deps.gate.slowLists);
   }
 

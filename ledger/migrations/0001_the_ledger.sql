@@ -139,7 +139,6 @@ create table streams (
   session_id        bigint not null default 0,
   wanted            boolean not null default true,
   -- the lease of the reader: each attempt increases the epoch, and a commit under an older epoch is refused
-  owner             text,
   epoch             bigint not null default 0,
   -- the last read, and the plan for the next
   due_at            timestamptz not null default now(),
