@@ -7,6 +7,7 @@ import { type SignedStatement, signedStatementSchema } from '../operations/state
 import { statementProgress } from '../operations/statement/statement-desk.js';
 import { pagePolicy } from '../operations/statement/statement-page-style.js';
 import { statementPage } from '../operations/statement/statement-page.js';
+import { coverageText, summaryOf, verdictOf } from '../operations/statement/statement-sentences.js';
 import { differencesCsv } from '../operations/statement/statement-rows.js';
 import {
   findStatement,
@@ -45,6 +46,10 @@ const statementViewSchema = entrySchema
   .omit({ agrees: true, openPoints: true })
   .extend({
     progress: progressSchema.nullable().describe('Null: the statement is complete.'),
+    says: z
+      .object({ verdict: z.string(), summary: z.string(), coverage: z.string() })
+      .nullable()
+      .describe('The result in sentences; null: the statement is being made.'),
     signed: signedStatementSchema.nullable().describe('Null: the statement is being made.'),
   })
   .openapi('StatementState');
@@ -159,7 +164,10 @@ export function serveStatements(app: ApiApp, sources: ApiSources): void {
     const { document, pigeonholeNumber: _, ...entry } = stored;
     const progress = document === null ? await statementProgress(sources, stored) : null;
     const signed = document === null ? null : (JSON.parse(document) as SignedStatement);
-    return c.json({ ...withIsoInstants(entry), progress, signed }, 200);
+    return c.json(
+      { ...withIsoInstants(entry), progress, says: signed === null ? null : sentencesOf(signed), signed },
+      200,
+    );
   });
   app.openapi(fileRoute, async (c) => {
     const { document, number, workspace, pigeonholeId } = await find(c, sources, c.req.valid('param').number);
@@ -187,6 +195,10 @@ export function serveStatements(app: ApiApp, sources: ApiSources): void {
     const { fingerprint, pem } = publicKey;
     return c.json({ instance: ledger.id, key: publicKey.toString(), fingerprint, pem }, 200);
   });
+}
+
+function sentencesOf({ statement }: SignedStatement): NonNullable<StatementView['says']> {
+  return { verdict: verdictOf(statement), summary: summaryOf(statement), coverage: coverageText(statement) };
 }
 
 /** @throws {Refused} 404 if there is no such statement, or if the caller may not see its workspace */

@@ -16,6 +16,7 @@ import { Overview } from './pages/overview.js';
 import { Pigeonhole } from './pages/pigeonhole.js';
 import { Ready } from './pages/ready.js';
 import { Sink } from './pages/sink.js';
+import { OneStatement, Statements } from './pages/statement.js';
 import { Workspace } from './pages/workspace.js';
 import { QuestionDialog, TokenDialog } from './parts/dialogs.js';
 import { FindButton, FindDialog, useFindKey } from './parts/find.js';
@@ -63,6 +64,10 @@ function Page({ route }: { readonly route: Route }) {
       return <Pigeonhole workspace={route.workspace} id={route.id} />;
     case 'ready':
       return <Ready workspace={route.workspace} id={route.id} />;
+    case 'statements':
+      return <Statements workspace={route.workspace} id={route.id} />;
+    case 'statement':
+      return <OneStatement number={route.number} />;
     case 'sink':
       return <Sink name={route.name} part={route.part} />;
     case 'deletions':
@@ -102,7 +107,11 @@ function Top({ route }: { readonly route: Route }) {
   const { data } = useAsked('/api/overview', {});
   const errors = data?.troubles.filter(({ severity }) => severity !== 'notice').length ?? 0;
   const links: readonly (readonly [string, string, readonly Route['page'][]])[] = [
-    [address.overview, 'Overview', ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'deletions']],
+    [
+      address.overview,
+      'Overview',
+      ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'statements', 'statement', 'deletions'],
+    ],
     [address.live, 'Live', ['live']],
     [address.imports, 'Imports', ['imports', 'import', 'new-import']],
     [address.items, 'Items', ['item']],

@@ -13,6 +13,9 @@ describe('an address of the page', () => {
     ['#/item/votes/a%2Fb?pigeonhole=acme%2F101', { page: 'item', list: 'votes', key: 'a/b', pigeonhole: 'acme/101' }],
     ['#/item', { page: 'item', list: null, key: null, pigeonhole: null }],
     ['#/live', { page: 'live' }],
+    ['#/statements/acme/101', { page: 'statements', workspace: 'acme', id: '101' }],
+    ['#/statements/7', { page: 'statement', number: '7' }],
+    ['#/statements/x', { page: 'unknown' }],
     ['#/ready/acme/101', { page: 'ready', workspace: 'acme', id: '101' }],
     ['#/workspace/acme', { page: 'workspace', name: 'acme' }],
     ['#/deletions', { page: 'deletions' }],
@@ -31,6 +34,8 @@ describe('an address of the page', () => {
   it.each<[string, Route]>([
     [address.sink('a b/c', 'dead-letters'), { page: 'sink', name: 'a b/c', part: 'dead-letters' }],
     [address.pigeonhole('acme', 101), { page: 'pigeonhole', workspace: 'acme', id: '101' }],
+    [address.statements('acme', 101), { page: 'statements', workspace: 'acme', id: '101' }],
+    [address.statement(7), { page: 'statement', number: '7' }],
     [address.ready('acme', 101), { page: 'ready', workspace: 'acme', id: '101' }],
     [address.item('votes', 'a/?#b', 'acme/101'), { page: 'item', list: 'votes', key: 'a/?#b', pigeonhole: 'acme/101' }],
     [address.newImport('acme/101'), { page: 'new-import', pigeonhole: 'acme/101' }],

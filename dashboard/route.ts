@@ -15,6 +15,8 @@ export type Route =
     }
   | { readonly page: 'live' }
   | { readonly page: 'ready'; readonly workspace: string; readonly id: string }
+  | { readonly page: 'statements'; readonly workspace: string; readonly id: string }
+  | { readonly page: 'statement'; readonly number: string }
   | { readonly page: 'deletions' }
   | { readonly page: 'configuration' }
   | { readonly page: 'unknown' };
@@ -31,6 +33,7 @@ export function routeOf(hash: string): Route {
   if (third !== undefined) {
     const isId = /^\d{1,15}$/.test(third);
     if (first === 'sync' && isId) return { page: 'pigeonhole', workspace: second!, id: third };
+    if (first === 'statements' && isId) return { page: 'statements', workspace: second!, id: third };
     if (first === 'ready' && isId) return { page: 'ready', workspace: second!, id: third };
     if (first === 'item') return { page: 'item', list: second!, key: third, pigeonhole: asked.get('pigeonhole') };
     return { page: 'unknown' };
@@ -40,6 +43,7 @@ export function routeOf(hash: string): Route {
     if (first === 'workspace') return { page: 'workspace', name: second };
     if (first === 'imports' && second === 'new') return { page: 'new-import', pigeonhole: asked.get('pigeonhole') };
     if (first === 'imports') return { page: 'import', id: second };
+    if (first === 'statements' && /^\d{1,10}$/.test(second)) return { page: 'statement', number: second };
     return { page: 'unknown' };
   }
   switch (first) {
@@ -76,6 +80,8 @@ export const address = {
   workspace: (name: string) => `#/workspace/${e(name)}`,
   pigeonhole: (workspace: string, id: number | string) => `#/sync/${e(workspace)}/${id}`,
   ready: (workspace: string, id: number | string) => `#/ready/${e(workspace)}/${id}`,
+  statements: (workspace: string, id: number | string) => `#/statements/${e(workspace)}/${id}`,
+  statement: (number: number) => `#/statements/${number}`,
   sink: (name: string, part?: string) => `#/sink/${e(name)}${part === undefined ? '' : `?part=${e(part)}`}`,
   import: (id: string) => `#/imports/${e(id)}`,
   newImport: (pigeonhole?: string) => `#/imports/new${pigeonhole === undefined ? '' : `?pigeonhole=${e(pigeonhole)}`}`,

@@ -6,11 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { packageRoot } from '../../base/package-root.js';
 import { compareEverything, reportComparison } from '../demo/compare.js';
 import { createDemoDisplay, type DemoView } from '../demo/demo-screen.js';
-import { claimDemoFolder } from '../demo/demo-folder.js';
+import { claimDemoFolder, type DemoFolder } from '../demo/demo-folder.js';
+import { type DemoStatement, makeDemoStatement, reportStatement } from '../demo/demo-statement.js';
 import { DemoObserver, DemoProcesses, type Surroundings } from '../demo/demo-processes.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { untilStopped } from '../until-stopped.js';
-import type { Status } from '../../operations/status-view.js';
 import { spawn } from 'node:child_process';
 
 export function addDemo(program: CliCommand): void {
@@ -62,7 +62,11 @@ async function demo({ out }: Context, options: DemoOptions): Promise<ExitCode> {
   try {
     processes.start();
     const work = options.once
-      ? compareOnce(look, processes, folder.archive).then((comparison) => () => reportComparison(comparison, out))
+      ? compareOnce(look, processes, folder).then(({ comparison, statement }) => () => {
+          const compared = reportComparison(comparison, out);
+          const stated = reportStatement(statement, out);
+          return compared === ExitCode.Done ? stated : compared;
+        })
       : watch(look);
     const stop = stopped.then(() => () => (options.once ? interrupted() : ExitCode.Done));
     const finish = await Promise.race([stop, processes.failed, work]);
@@ -87,10 +91,12 @@ async function watch(look: () => Promise<DemoView>): Promise<never> {
 async function compareOnce(
   look: () => Promise<DemoView>,
   processes: DemoProcesses,
-  archive: string,
-): ReturnType<typeof compareEverything> {
-  const settled = await untilSettled(look);
-  return await compareEverything({ ...(processes.addresses as Surroundings), archive }, settled);
+  folder: DemoFolder,
+): Promise<{ comparison: Awaited<ReturnType<typeof compareEverything>>; statement: DemoStatement }> {
+  const { status, source } = await untilSettled(look);
+  const { apiUrl, ...surroundings } = processes.addresses as Surroundings & { readonly apiUrl: string };
+  const comparison = await compareEverything({ ...surroundings, archive: folder.archive }, status);
+  return { comparison, statement: await makeDemoStatement(apiUrl, folder, source) };
 }
 
 function interrupted(): never {
@@ -115,18 +121,18 @@ const giveUpAfterMs = 5 * 60_000;
 /**
  * Waits until everything is delivered or withheld.
  * @param look reads the current state; calls never overlap
- * @returns the settled status
+ * @returns the settled state
  * @throws {CommandError} if nothing has changed for five minutes
  */
 export async function untilSettled(
   look: () => Promise<DemoView>,
   clock: { now: () => number; pauseMs?: number } = { now: Date.now },
-): Promise<Status> {
+): Promise<SettledView> {
   let progress = '';
   let movedAt = clock.now();
   for (;;) {
     const view = await look();
-    if (view.status !== null && isSettled(view)) return view.status;
+    if (isSettled(view)) return view;
     const seen = progressOf(view);
     if (seen !== progress) movedAt = clock.now();
     progress = seen;
@@ -140,12 +146,16 @@ export async function untilSettled(
   }
 }
 
+/** The state of a demo in which everything is settled. */
+type SettledView = DemoView & { readonly [Part in 'source' | 'status']: NonNullable<DemoView[Part]> };
+
 /**
  * Whether the whole source is settled. The API may report settled before every pigeonhole was found, so this also
  * compares their number with the source. The demo's sync selects all pigeonholes, so nothing may be withheld as not
  * selected.
  */
-export function isSettled({ source, status }: DemoView): boolean {
+export function isSettled(view: DemoView): view is SettledView {
+  const { source, status } = view;
   if (source === null || status === null || !status.settled) return false;
   if (status.sinks.some(({ withheld }) => (withheld['not-selected'] ?? 0) > 0)) return false;
   const read = new Set(status.workspaces.flatMap(({ pigeonholes }) => pigeonholes.map(({ id }) => id)));

@@ -1,11 +1,7 @@
 import { Option } from 'commander';
 import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
-import { filledAddress } from '../../base/api-client.js';
-import { counted } from '../../base/words.js';
-import type { StatementView } from '../../api/statements.js';
-import { type ApiClient, askBody, clientOf, type FindAddress, instanceOf } from '../api-client.js';
+import { type ApiClient, clientOf, instanceOf } from '../api-client.js';
 import { type CliCommand, type Context, type JsonOption, parseFullPigeonhole } from '../command.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { unreadable, writeWholeFile } from '../files.js';
@@ -73,17 +69,18 @@ async function makeStatement(
   const number = last
     ? await latest(client, params)
     : (await client.post('/api/pigeonholes/{workspace}/{id}/statements', { params, json: {} })).number;
-  const { signed } = await completed(context, client, number);
+  const { completedStatement, statementFileParts } = await import('../statement/fetch-statement.js');
+  const signed = await completedStatement(client, number, (words) => context.out.note(words));
   const { out } = context;
   if (form !== null) {
-    const parts = fileOf(address, number, form);
+    const parts = statementFileParts(address, number, form);
     if (file === undefined) out.line((await textOf(parts)).replace(/\n$/, ''));
     else await writeWholeFile(file, parts);
   }
-  const { formatStatement } = await import('../statement/format-statement.js');
+  const { formatStatement, formatSummary } = await import('../statement/format-statement.js');
   if (form === null) for (const line of formatStatement(signed, out)) out.line(line);
   else if (file !== undefined) {
-    for (const line of formatStatement(signed, out).slice(0, 2)) out.line(line);
+    for (const line of formatSummary(signed, out)) out.line(line);
     out.line(`written to ${file}`);
   }
   return signed.statement.agrees ? ExitCode.Done : ExitCode.Failed;
@@ -108,37 +105,6 @@ async function latest(client: ApiClient, params: { workspace: string; id: string
     ExitCode.NotFound,
     `there is no statement of pigeonhole ${params.workspace}/${params.id} yet: run the command without --last`,
   );
-}
-
-const pollMs = 500;
-
-/** Waits until a statement is complete, and reports the progress. */
-async function completed(
-  { out }: Pick<Context, 'out'>,
-  client: ApiClient,
-  number: number,
-): Promise<StatementView & { readonly signed: NonNullable<StatementView['signed']> }> {
-  let said = '';
-  for (;;) {
-    const view = await client.get('/api/statements/{number}', { params: { number } });
-    const { progress, signed } = view;
-    if (signed !== null) return { ...view, signed };
-    const words = progress === null ? '' : progressWords(progress);
-    if (words !== said) out.note(words);
-    said = words;
-    await pause(pollMs);
-  }
-}
-
-function progressWords({ lists, read, blocked }: NonNullable<StatementView['progress']>): string {
-  if (blocked !== null) return `cannot read the lists again: ${blocked}`;
-  if (lists > 0 && read === lists) return 'every list was read again; waiting for deliveries, then counting';
-  return `reading every list again: ${read} of ${counted(lists, 'list')}`;
-}
-
-function fileOf(address: FindAddress, number: number, format: Form): AsyncGenerator<Uint8Array> {
-  const path = filledAddress('/api/statements/{number}/file', { params: { number }, query: { format } });
-  return askBody(address, { path });
 }
 
 interface VerifyOptions extends JsonOption {

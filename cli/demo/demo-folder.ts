@@ -23,7 +23,7 @@ export interface DemoFolder {
 
 const claimFile = 'demo.json';
 /** Files of a run, which the next run deletes. Nothing else in the folder is touched. */
-const madeByRun = ['archive', 'data', 'logs', 'pigeonpost.yaml', 'receipts.ndjson'];
+const madeByRun = ['archive', 'data', 'logs', 'pigeonpost.yaml', 'receipts.ndjson', 'statement.html', 'statement.json'];
 /** Subfolder for `--once`, so that it does not delete the files of another demo. */
 const onceFolder = 'once';
 

@@ -13,30 +13,40 @@ import { paint, tableLines, wrapText } from '../text-line.js';
 
 type Screen = Pick<Output, 'columns' | 'colours'>;
 
-/** Formats a statement for a terminal: the result, what is open, the lists, the destinations, and the coverage of time. Pure. */
-export function formatStatement({ statement, signature }: SignedStatement, screen: Screen): string[] {
+/** Formats the event of a statement and the result. Pure. */
+export function formatSummary(
+  { statement }: Pick<SignedStatement, 'statement'>,
+  { columns, colours }: Screen,
+): string[] {
   const { number, event, agrees } = statement;
-  const { columns, colours } = screen;
   const days = [event.firstDay, event.lastDay].filter((day, n, all) => day !== null && all.indexOf(day) === n);
   const about = [`${event.workspace}/${event.id}`, ...(days.length === 0 ? [] : [days.join(' to ')])].join(', ');
   const title = event.name === null ? about : `${event.name} (${about})`;
-  const line = (text: string, indent = 0): string[] => wrapText(text, { columns, lead: ' '.repeat(indent), indent });
+  const line = (text: string): string[] => wrapText(text, { columns });
   return [
     ...line(`Closing statement ${number}: ${title}`).map((each) => paint(each, 'bold', colours)),
     ...line(`${agrees ? '✓' : '!'} ${verdictOf(statement)}`).map((each) =>
       paint(each, agrees ? 'green' : 'yellow', colours),
     ),
     ...line(summaryOf(statement)),
+  ];
+}
+
+/** Formats a statement for a terminal: the result, what is open, the lists, the destinations, and the coverage of time. Pure. */
+export function formatStatement(signed: SignedStatement, screen: Screen): string[] {
+  const { statement, signature } = signed;
+  const { columns, colours } = screen;
+  const made = `made ${statement.completedAt.slice(0, 16).replace('T', ' ')} UTC, signed with key ${signature.key}`;
+  return [
+    ...formatSummary(signed, screen),
     ...openLines(statement, screen),
     ...sourceLines(statement, screen),
     ...destinationLines(statement, screen),
     '',
-    ...line(coverageText(statement)),
+    ...wrapText(coverageText(statement), { columns }),
     ...interruptionLines(statement),
     '',
-    ...line(`made ${statement.completedAt.slice(0, 16).replace('T', ' ')} UTC, signed with key ${signature.key}`).map(
-      (each) => paint(each, 'dim', colours),
-    ),
+    ...wrapText(made, { columns }).map((each) => paint(each, 'dim', colours)),
   ];
 }
 

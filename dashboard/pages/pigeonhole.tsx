@@ -47,6 +47,11 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
             Readiness
           </a>
         )}
+        {id === '0' ? null : (
+          <a class="button" href={address.statements(workspace, id)}>
+            Statement
+          </a>
+        )}
         <ReadButtons kind="pigeonhole" name={name} />
         {id === '0' || data === undefined ? null : <RehearsalButton name={name} rehearsal={data.rehearsal} />}
         <PauseButton kind="pigeonhole" name={name} paused={data?.pause != null} />

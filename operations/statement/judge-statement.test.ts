@@ -102,7 +102,7 @@ describe('a destination of a statement', () => {
       removed: { items: 4, delivered: 4 },
     });
     expect(list!.reasons.map(({ text, items, open }) => [text, items, open])).toEqual([
-      ['the person refused consent', 3, false],
+      ['people who did not agree that their data is passed on', 3, false],
       ['not sent yet', 2, true],
       ['found before this destination received this list, and its settings send nothing older', 1, false],
     ]);

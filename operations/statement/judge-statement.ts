@@ -19,8 +19,7 @@ import {
   interruptionWords,
   listLabels,
   unsentWords,
-  withdrawnReason,
-  withdrawnText,
+  withheldWords,
 } from './statement-words.js';
 
 /** The counts of one list, as the ledger returns them. */
@@ -165,7 +164,7 @@ function reasonOf({ outcome, reason: code, items }: OutcomeCount): StatementReas
       return {
         outcome,
         reason,
-        text: reason === withdrawnReason ? withdrawnText : reasonText(reason),
+        text: withheldWords[reason] ?? reasonText(reason),
         items,
         open: false,
       };

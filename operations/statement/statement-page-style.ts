@@ -23,12 +23,13 @@ section > p { color: var(--dim); }
 table { width: 100%; border-collapse: collapse; }
 section { overflow-x: auto; }
 th, td { padding: 4px 8px 4px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
+th[scope=row] { min-width: 110px; }
 thead th { color: var(--dim); font-size: 12px; vertical-align: bottom; }
 tfoot th, tfoot td { border-bottom: 0; font-weight: 600; }
 .number { text-align: right; white-space: nowrap; padding-right: 12px; }
 thead .number { white-space: normal; }
 .none { color: var(--dim); opacity: .6; }
-.why { color: var(--dim); font-size: 12px; min-width: 150px; }
+.why { color: var(--dim); font-size: 12px; min-width: 240px; }
 .mark { white-space: nowrap; color: var(--open); font-size: 12px; }
 .mark.good { color: var(--good); }
 .group th { padding-top: 10px; font-weight: 600; }
@@ -38,7 +39,8 @@ footer h2 { font-size: 13px; color: var(--ink); }
 footer b { white-space: nowrap; }
 code { font: 12px/1.4 ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; }
 .long { overflow-wrap: anywhere; }
-@page { size: A4; margin: 12mm 14mm; }
+@media (min-width: 700px) { .source th[scope=row], .destinations th[scope=row] { white-space: nowrap; } }
+@page { size: A4; margin: 12mm 14mm; @bottom-right { content: "Page " counter(page) " of " counter(pages); font: 7pt Helvetica, Arial, "Liberation Sans", sans-serif; color: #444; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --dim: #444; --line: #bbb; --fill: #f3f5f8; --good: #0b5a34; --good-fill: #eef6f1; --open: #7a4300; --open-fill: #fcf3e6; --paper: #fff; }
   body { max-width: none; padding: 0; font-size: 8.5pt; line-height: 1.3; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
@@ -51,6 +53,8 @@ code { font: 12px/1.4 ui-monospace, Menlo, Consolas, "Liberation Mono", monospac
   th, td { padding: .7mm 2mm .7mm 0; }
   thead th, .why, .mark { font-size: 7.5pt; }
   .number { padding-right: 3mm; }
+  .why { min-width: 0; }
+  .source th[scope=row], .destinations th[scope=row] { white-space: nowrap; }
   .group th { padding-top: 1.5mm; }
   tr { break-inside: avoid; }
   thead { display: table-header-group; }

@@ -1,3 +1,4 @@
+import { questionLists } from '../../base/lists.js';
 import { isTimezone } from '../../base/zoned-instant.js';
 import { formatSpan, grouped } from '../../base/words.js';
 import {
@@ -11,6 +12,7 @@ import {
   verdictOf,
 } from './statement-sentences.js';
 import type { Destination, SignedStatement, Statement } from './statement.js';
+import { sameQuestions } from './statement-words.js';
 import { pageStyle } from './statement-page-style.js';
 
 /** Rows that fit on two printed pages together with the fixed parts; what exceeds them is added up in one row. */
@@ -93,12 +95,18 @@ function sourceSection({ source }: Statement): string {
     return `<tr><th scope="row">${text(label)}</th><td class="number">${grouped(shown)}</td><td class="number">${grouped(held)}</td><td class="number">${signed(shown - held)}</td><td class="why">${text(note)}</td>${mark(differences.length === 0)}</tr>`;
   });
   const { shown, held } = source;
+  const hasBoth = source.lists.filter(({ list, held: n }) => questionLists.has(list) && n > 0).length > 1;
   return `<section>
 <h2>1. From the event service to pigeonpost</h2>
 <p>For this statement, pigeonpost read every list of the event again from its beginning to its end.</p>
 <table class="source"><thead><tr><th>List</th><th class="number">In the event service</th><th class="number">In pigeonpost</th><th class="number">Difference</th><th>Reason for the difference</th><th></th></tr></thead>
 <tbody>${rows.join('\n')}</tbody>
-<tfoot><tr><th scope="row">Sum</th><td class="number">${grouped(shown)}</td><td class="number">${grouped(held)}</td><td class="number">${signed(shown - held)}</td><td></td><td></td></tr></tfoot></table>
+<tfoot><tr><th scope="row">Sum</th><td class="number">${grouped(shown)}</td><td class="number">${grouped(held)}</td><td class="number">${signed(shown - held)}</td><td></td><td></td></tr></tfoot></table>${
+    hasBoth
+      ? `
+<p>${sameQuestions}</p>`
+      : ''
+  }
 </section>`;
 }
 
@@ -185,7 +193,7 @@ function sessionSection(statement: Statement, timezone: string | null): string {
   return `<section>
 <h2>3. By session</h2>
 <p>The items of section 1 that belong to sessions. Two numbers in a cell: in the event service / in pigeonpost; one number: both have the same.</p>
-<table class="sessions"><thead><tr><th>Session</th>${lists.map(({ label }) => `<th class="number">${text(label)}</th>`).join('')}</tr></thead>
+<table class="by-session"><thead><tr><th>Session</th>${lists.map(({ label }) => `<th class="number">${text(label)}</th>`).join('')}</tr></thead>
 <tbody>${shown.map(({ label, session }) => row(label, [session])).join('\n')}${
     rest.length === 0
       ? ''

@@ -8,8 +8,8 @@ import type { InterruptionCause } from './statement.js';
 export const listLabels: Readonly<Record<ListName, string>> = {
   sessions: 'Sessions',
   attendees: 'Attendees',
-  'qna-questions': 'Questions from the audience',
-  questions: 'Questions, with their votes',
+  'qna-questions': 'Questions (Q&A list)',
+  questions: 'Questions (general list)',
   votes: 'Votes for questions',
   answers: 'Word cloud answers',
   answer_ratings: 'Ratings of answers',
@@ -86,4 +86,20 @@ export const interruptionWords: Readonly<Record<InterruptionCause, string>> = {
 
 /** Reason of items that a destination removed again, because the person withdrew consent. */
 export const withdrawnReason = 'removed-after-withdrawal';
-export const withdrawnText = 'consent withdrawn later, and the data removed from the destination';
+
+/** Reasons why items were withheld, for readers who do not know pigeonpost. Other reasons have the text of their sink. */
+export const withheldWords: Readonly<Record<string, string>> = {
+  'consent-refused': 'people who did not agree that their data is passed on',
+  'consent-not-asked': 'people who were not asked whether their data may be passed on',
+  'consent-not-known': 'people of whom the event service does not say whether they agreed',
+  condition: 'left out by the settings of this destination',
+  'no-record': 'left out by the settings of this destination',
+  'no-person': 'would show who a person is, which is not allowed here',
+  unchanged: 'nothing to send: the destination has the same content already',
+  kept: 'the settings of this destination keep what it received before',
+  'list-not-wanted': 'this destination no longer receives the list',
+  [withdrawnReason]: 'people who withdrew their agreement later; their data was removed from the destination',
+};
+
+/** A note about lists that contain the same items. */
+export const sameQuestions = 'Both lists of questions contain the same questions.';

@@ -53,9 +53,15 @@ export async function makeStatement(
 ): Promise<SignedStatement> {
   const app = statementApi(scene);
   const number = await askForStatement(app);
-  await scene.settle();
-  await scene.save();
-  await attendToStatements(statementDeps(scene), nothing);
+  for (let round = 0; round < 20; round += 1) {
+    await scene.settle();
+    await scene.save();
+    await attendToStatements(statementDeps(scene), nothing);
+    const { progress } = await lookAtStatement(app, number);
+    if (progress === null || progress.blocked !== null || progress.read === progress.lists) break;
+    // A long list is read in several cycles, between which it rests.
+    await scene.ledger.db.query('update streams set due_at = now() where due_at > now()');
+  }
   if ((await lookAtStatement(app, number)).completedAt === null) {
     await waits();
     await attendToStatements(statementDeps(scene), nothing);

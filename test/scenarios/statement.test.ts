@@ -117,7 +117,7 @@ describe.each(kinds)('a statement of an event, on %s', (kind) => {
     expect(statement.agrees).toBe(false);
     expect(statement.open.map(({ where, items }) => [where, items])).toEqual(
       expect.arrayContaining([
-        ['Questions, with their votes, in the event service', 6],
+        ['Questions (general list), in the event service', 6],
         ['Attendees, at hooks', 1],
         ['Attendees, at gone', 8],
       ]),
