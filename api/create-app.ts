@@ -17,6 +17,7 @@ import { serveConfiguration, servePreview } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { serveErasures, serveForgotten } from './erasures.js';
+import { compressAnswers } from './compress-answers.js';
 import { serveFind } from './find.js';
 import { onlyFromHere, secureHeaders } from './browser-guards.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
@@ -59,6 +60,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   documentApi(app, sources);
   serveSignIn(app, sources);
   servePage(app, sources);
+  app.use('/api/*', compressAnswers);
   app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app), forgetStatusAfterWrites(sources));
   app.use('/metrics', onlyCallers(sources, guard, authenticateForMetrics));
   serveMetrics(app, sources);

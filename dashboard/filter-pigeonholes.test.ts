@@ -14,6 +14,8 @@ function pigeonhole(id: number, given: Partial<Pigeonhole> = {}): Pigeonhole {
     syncs: ['all'],
     troubles: [],
     goneAt: null,
+    changes: id === 104 ? 900 : 100,
+    foundByMinute: id === 105 ? [3, 4] : [0, 1],
     ...given,
   };
 }
@@ -36,6 +38,9 @@ describe('the pigeonholes shown', () => {
     ['those in a state', { state: 'failing' }, [103]],
     ['those with a status', { status: 'live' }, [102]],
     ['those of a sync', { sync: 'theirs' }, [105]],
+    ['sorted by name', { order: 'name' }, [105, 101, 103, 104, 102]],
+    ['sorted by their changes', { order: 'changes' }, [104, 101, 102, 103, 105]],
+    ['sorted by what was found in the last hour', { order: 'busy' }, [105, 101, 102, 103, 104]],
     ['none', { text: 'nowhere' }, []],
   ])('are %s', (_, filter, ids) => {
     expect(filterPigeonholes(all, { ...noFilter, ...filter }).map(({ id }) => id)).toEqual(ids);

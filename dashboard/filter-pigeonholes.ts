@@ -7,14 +7,27 @@ export interface PigeonholeFilter {
   readonly state: string;
   readonly status: string;
   readonly sync: string;
+  /** A key of `orders`; empty: those with problems first. */
+  readonly order: string;
 }
 
-export const noFilter: PigeonholeFilter = { text: '', state: '', status: '', sync: '' };
+export const noFilter: PigeonholeFilter = { text: '', state: '', status: '', sync: '', order: '' };
 
 type Filtered = Pick<
   PigeonholeDetails,
-  'workspace' | 'id' | 'name' | 'state' | 'status' | 'syncs' | 'troubles' | 'goneAt'
+  'workspace' | 'id' | 'name' | 'state' | 'status' | 'syncs' | 'troubles' | 'goneAt' | 'changes' | 'foundByMinute'
 >;
+
+type Order = (a: Filtered, b: Filtered) => number;
+
+const inLastHour = ({ foundByMinute }: Filtered): number => foundByMinute.reduce((sum, n) => sum + n, 0);
+
+/** The orders of the table, with their labels. */
+export const orders: Readonly<Record<string, readonly [label: string, order: Order]>> = {
+  name: ['by name', (a, b) => (a.name ?? '').localeCompare(b.name ?? '', undefined, { numeric: true })],
+  changes: ['most changes first', (a, b) => b.changes - a.changes],
+  busy: ['busiest in the last hour first', (a, b) => inLastHour(b) - inLastHour(a)],
+};
 
 /**
  * Returns the matching pigeonholes: those with problems first, then the live ones, deleted ones last, otherwise in the
@@ -32,7 +45,7 @@ export function filterPigeonholes<Each extends Filtered>(all: readonly Each[], f
         (filter.sync === '' || each.syncs.includes(filter.sync))
       );
     })
-    .toSorted((a, b) => rank(a) - rank(b));
+    .toSorted(orders[filter.order]?.[1] ?? ((a, b) => rank(a) - rank(b)));
 }
 
 function hasTrouble({ troubles }: Filtered): boolean {

@@ -25,6 +25,7 @@ import { counted, formatNumbersFor } from '../base/words.js';
 import { useStore, caller, connection } from './asking/page-state.js';
 import { SignedIn } from './parts/signed-in.js';
 import { For } from './parts/time.js';
+import { noticeInput } from './asking/attention.js';
 import { dismiss, notices } from './asking/act.js';
 import { capitalized } from './words.js';
 
@@ -234,4 +235,5 @@ function Notices() {
 }
 
 formatNumbersFor(navigator.languages);
+noticeInput();
 render(<App />, document.getElementById('desk')!);

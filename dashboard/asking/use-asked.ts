@@ -2,6 +2,7 @@ import type { AnswerAt, AskedAt, PathOf } from '../../api/routes.js';
 import { filledAddress } from '../../base/api-client.js';
 import { useEffect, useState, useRef } from 'preact/hooks';
 import { ask, get, Problem } from './ask.js';
+import { onReturn, pauseAfter, sinceInputMs } from './attention.js';
 
 export interface Asked<Answer> {
   /** The last answer, kept while the server does not answer; undefined before the first. */
@@ -17,6 +18,7 @@ const again = new EventTarget();
 
 /** Reloads all data on the page, after an action. */
 export function askAgain(): void {
+  recent.clear();
   again.dispatchEvent(new Event('again'));
 }
 
@@ -31,8 +33,31 @@ export function useAsked<Path extends PathOf<'get'>>(
   everyMs = 3000,
 ): Asked<AnswerAt<'get', Path>> {
   const key = path === null ? null : filledAddress(path, asked);
-  return useAsking(key, (signal) => get(path!, asked, { signal }), everyMs);
+  return useAsking(key, () => shared(key!, everyMs, () => get(path!, asked)), everyMs);
 }
+
+/** The latest requests by their addresses, so that parts of a page which ask for the same share an answer. */
+const recent = new Map<string, { readonly at: number; readonly answer: Promise<unknown> }>();
+
+/** Returns the answer that another part requested a moment ago, in less than half the interval; else requests it. */
+async function shared<Answer>(key: string, everyMs: number, question: () => Promise<Answer>): Promise<Answer> {
+  const now = performance.now();
+  const freshMs = pauseAfter(everyMs, sinceInputMs()) / 2;
+  const known = recent.get(key);
+  if (known !== undefined && now - known.at < freshMs) return (await known.answer) as Answer;
+  for (const [other, { at }] of recent) if (now - at > maxSharedMs) recent.delete(other);
+  const answer = question();
+  recent.set(key, { at: now, answer });
+  try {
+    return await answer;
+  } catch (error) {
+    recent.delete(key);
+    throw error;
+  }
+}
+
+/** Answers are not kept for longer, because some contain names. */
+const maxSharedMs = 30_000;
 
 /**
  * Works like `useAsked`, for an answer that needs several requests.
@@ -62,7 +87,7 @@ export function useAsking<Answer>(
         const problem = error instanceof Problem && isRefusal(error) ? error : undefined;
         setFound((before) => ({ key, data: before.key === key ? before.data : undefined, problem }));
       }
-      if (!signal.aborted && !document.hidden) timer = setTimeout(begin, everyMs);
+      if (!signal.aborted && !document.hidden) timer = setTimeout(begin, pauseAfter(everyMs, sinceInputMs()));
     };
     const begin = (): void => {
       clearTimeout(timer);
@@ -76,7 +101,9 @@ export function useAsking<Answer>(
     begin();
     again.addEventListener('again', begin);
     document.addEventListener('visibilitychange', onShown);
+    const forgetReturn = onReturn(begin);
     return () => {
+      forgetReturn();
       ended.abort();
       clearTimeout(timer);
       again.removeEventListener('again', begin);

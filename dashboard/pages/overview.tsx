@@ -115,6 +115,11 @@ const syncColumns: readonly Column<SyncView>[] = [
   ],
 ];
 
+/** A number that leads to what it counts; 0 leads nowhere. */
+function listLink(n: number, to: string) {
+  return n === 0 ? '0' : <a href={to}>{grouped(n)}</a>;
+}
+
 const sinkColumns: readonly Column<SinkDetails>[] = [
   ['Sink', 'name', ({ name, type }) => named(<a href={address.sink(name)}>{name}</a>, type)],
   [
@@ -131,9 +136,9 @@ const sinkColumns: readonly Column<SinkDetails>[] = [
       </>
     ),
   ],
-  ['Backlog', 'number', ({ backlog }) => grouped(backlog)],
+  ['Backlog', 'number', ({ name, backlog }) => listLink(backlog, address.sink(name, 'lanes'))],
   ['Delivered', 'number wide', ({ delivered }) => grouped(delivered)],
-  ['Withheld', 'number wide', ({ withheld }) => grouped(sumOf(withheld))],
+  ['Withheld', 'number wide', ({ name, withheld }) => listLink(sumOf(withheld), address.sink(name, 'outcomes'))],
   [
     'Dead letters',
     'number',

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { SinkDetails, LaneView } from '../../api/sinks.js';
 import { useAsked, useAllParts } from '../asking/use-asked.js';
 import { PageHead, Facts, Table, MinutesChart, perMinute, AskedPanel, type Column } from '../parts/panel.js';
+import { useFirst } from '../parts/first-rows.js';
 import { PauseButton } from '../parts/controls.js';
 import { DeadLetters } from '../parts/dead-letters.js';
 import { Preview } from '../parts/preview.js';
@@ -162,6 +163,10 @@ const outcomeColumns: readonly Column<Outcome>[] = [
 /** The progress of a sink in each pigeonhole. */
 function Lanes({ sink, state }: { readonly sink: string; readonly state: SinkDetails | undefined }) {
   const asked = useAllParts('/api/sinks/{name}/lanes', { params: { name: sink } }, 4000);
+  const { rows, more } = useFirst(
+    (asked.data ?? []).toSorted((a, b) => rank(a) - rank(b)),
+    sink,
+  );
   return (
     <AskedPanel
       title="Progress by pigeonhole"
@@ -170,13 +175,16 @@ function Lanes({ sink, state }: { readonly sink: string; readonly state: SinkDet
       lines={4}
       aside={(lanes) => counted(lanes.filter(({ pigeonholeId }) => pigeonholeId !== 0).length, 'pigeonhole')}
     >
-      {(lanes) => (
-        <Table
-          columns={laneColumns(state ?? { pause: null, observation: null, approval: null })}
-          rows={lanes.toSorted((a, b) => rank(a) - rank(b))}
-          keyOf={({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`}
-          empty="The sink has not processed any pigeonhole yet."
-        />
+      {() => (
+        <>
+          <Table
+            columns={laneColumns(state ?? { pause: null, observation: null, approval: null })}
+            rows={rows}
+            keyOf={({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`}
+            empty="The sink has not processed any pigeonhole yet."
+          />
+          {more}
+        </>
       )}
     </AskedPanel>
   );

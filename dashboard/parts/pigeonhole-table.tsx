@@ -1,12 +1,13 @@
 import type { PigeonholeDetails } from '../../api/pigeonholes.js';
 import { useAllParts } from '../asking/use-asked.js';
 import { useRemembered } from '../asking/page-state.js';
-import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
+import { filterPigeonholes, noFilter, orders, type PigeonholeFilter } from '../filter-pigeonholes.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer, Panel, Table, MinutesChart, perMinute, type Column, named } from './panel.js';
 import { ReadAge } from './reading.js';
 import { Choice } from './controls.js';
+import { useFirst } from './first-rows.js';
 import { stateChoices, pigeonholeState } from '../words.js';
 import { StateWord } from './states.js';
 
@@ -17,20 +18,24 @@ import { StateWord } from './states.js';
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
   const asked = useAllParts('/api/pigeonholes', { query: { workspace } }, 5000);
   const [filter, setFilter] = useRemembered<PigeonholeFilter>(`pigeonholes ${workspace ?? ''}`, noFilter);
-  const found = filterPigeonholes(asked.data ?? [], filter);
+  const found = filterPigeonholes(asked.data ?? [], { ...noFilter, ...filter });
+  const { rows, more } = useFirst(found, JSON.stringify(filter));
   const aside = asked.data === undefined ? undefined : countInWords(found, asked.data);
   return (
     <Panel title="Pigeonholes" id="pigeonholes" aside={<span aria-live="polite">{aside}</span>}>
       <Filters all={asked.data ?? []} filter={filter} onFilter={setFilter} />
       <AwaitAnswer asked={asked} lines={6}>
         {() => (
-          <Table
-            look="pigeonholes"
-            columns={columns}
-            rows={found}
-            keyOf={({ workspace, id }) => `${workspace}/${id}`}
-            empty="No pigeonhole matches."
-          />
+          <>
+            <Table
+              look="pigeonholes"
+              columns={columns}
+              rows={rows}
+              keyOf={({ workspace, id }) => `${workspace}/${id}`}
+              empty="No pigeonhole matches."
+            />
+            {more}
+          </>
         )}
       </AwaitAnswer>
     </Panel>
@@ -74,6 +79,12 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
         onChoose={(status) => onFilter({ ...filter, status })}
       >
         {[['', 'any status'], ...statuses.map((status): [string, string] => [status, status])]}
+      </Choice>
+      <Choice label="Order" value={filter.order} onChoose={(order) => onFilter({ ...filter, order })}>
+        {[
+          ['', 'problems first'],
+          ...Object.entries(orders).map(([order, [label]]): [string, string] => [order, label]),
+        ]}
       </Choice>
       {syncs.length < 2 ? null : (
         <Choice label="Sync" value={filter.sync} onChoose={(sync) => onFilter({ ...filter, sync })}>

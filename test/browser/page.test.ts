@@ -88,6 +88,9 @@ suite('the overview', () => {
     });
     await go('#/');
     await shows('200 pigeonholes');
+    await shows('These are 25 of 200 rows.');
+    await press('Show 100 more');
+    await shows('These are 125 of 200 rows.');
     await page.keyboard.press('/');
     await page.keyboard.type('event 137');
     await shows('1 of 200 pigeonholes');
