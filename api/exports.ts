@@ -1,16 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { exportedPlace } from '../operations/export/exported-place.js';
-import {
-  exportFileName,
-  exportFormats,
-  hasSheet,
-  mediaTypes,
-  sheetNames,
-  type SheetName,
-  shownByDefault,
-  writeExport,
-} from '../operations/export/export-sheets.js';
+import { mediaTypes, shownByDefault, writeExport } from '../operations/export/export-sheets.js';
+import { exportFileName, exportFormats, hasSheet, type SheetName, sheetNames } from '../base/sheets/sheet-names.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { audited } from './audit-log.js';
 import { rolesWith } from './authenticate.js';

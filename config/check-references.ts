@@ -27,6 +27,7 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
   for (const position of positionsAt(tree, ['imports'])) {
     problems.push(...checkName(document, ['imports', position, 'workspace'], workspaces, 'workspace'));
   }
+  problems.push(...checkExports(document, sinks));
   const host = textAt(tree, ['server', 'host']);
   if (host !== undefined && !isLoopback(host) && valueAt(tree, ['server', 'token']) === undefined) {
     const message =
@@ -46,6 +47,29 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
     }
   }
   return [...problems, ...checkFolders(document, folder), ...checkDropFolders(document, folder)];
+}
+
+/** Types of sinks that store whole files (`putFile` in sinks/sink.ts). */
+const typesWithFiles: ReadonlySet<string> = new Set(['file', 's3']);
+
+/** Checks that each export names a sink of its own that stores files. */
+function checkExports(document: ConfigDocument, sinks: readonly string[]): Problem[] {
+  const { tree } = document;
+  const positions = positionsAt(tree, ['exports']);
+  const named = positions.map((position) => textAt(tree, ['exports', position, 'to']));
+  return positions.flatMap((position, index) => {
+    const path = ['exports', position, 'to'];
+    const name = named[index];
+    if (name === undefined) return [];
+    const unknown = checkName(document, path, sinks, 'sink');
+    if (unknown.length > 0) return unknown;
+    const type = textAt(tree, ['sinks', name, 'type']);
+    if (type !== undefined && !typesWithFiles.has(type)) {
+      return [problemAt(document, path, `the sink ${name} is of type ${type}: name a sink of type file or s3`)];
+    }
+    if (named.indexOf(name) === index) return [];
+    return [problemAt(document, path, `another entry of exports has the sink ${name}; name all tables in one entry`)];
+  });
 }
 
 /** Refuses an embedded Temporal without an embedded store, whose folder holds its data under the same lock. */

@@ -29,6 +29,8 @@ export interface Config {
   readonly sinks: Readonly<Record<string, SinkConfig>>;
   /** Folders to import registrant files from; no two are the same folder. */
   readonly imports: readonly ImportFolder[];
+  /** Nightly exports; no two have the same sink. */
+  readonly exports: readonly NightlyExport[];
   /** Absent: no alerts are sent. */
   readonly alerts?: AlertsConfig;
   readonly retention: Retention;
@@ -53,6 +55,7 @@ export type SyncConfig = Frozen<ParsedConfig['syncs'][string]>;
 export type PigeonholeChoice = SyncConfig['pigeonholes'];
 export type Intervals = SyncConfig['everyMs'];
 export type ImportFolder = Frozen<NonNullable<ParsedConfig['imports']>[number]>;
+export type NightlyExport = Frozen<NonNullable<ParsedConfig['exports']>[number]>;
 export type AlertsConfig = Frozen<NonNullable<ParsedConfig['alerts']>>;
 export type AlertReceiver = AlertsConfig['to'][number];
 type TemporalConfig = Frozen<ParsedConfig['temporal']>;
@@ -89,7 +92,17 @@ interface ConfigParts extends Pick<Config, 'file' | 'folder' | 'filledKeys' | 'w
 
 /** Combines the parts of a configuration. They were checked before, so nothing can fail here. */
 export function toConfig({ parsed, settings, pem, environmentProxy, ...about }: ConfigParts): Config {
-  const { store, telemetry, imports = [], retention, sinks, temporal, network, ...same } = parsed;
+  const {
+    store,
+    telemetry,
+    imports = [],
+    exports: nightly = [],
+    retention,
+    sinks,
+    temporal,
+    network,
+    ...same
+  } = parsed;
   const { proxy = environmentProxy.proxy, noProxy = environmentProxy.noProxy } = network;
   const tls =
     temporal.tls === undefined
@@ -102,6 +115,7 @@ export function toConfig({ parsed, settings, pem, environmentProxy, ...about }: 
       Object.entries(sinks).map(([name, sink]) => [name, toSink(sink as CommonSink, settings[name])]),
     ),
     imports,
+    exports: nightly,
     retention: toRetention(retention),
     store: absoluteStore(store, about.folder),
     temporal: { ...temporal, tls },

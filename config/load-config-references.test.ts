@@ -179,3 +179,43 @@ describe('drop folders', () => {
     expect(await problemsOf(atEnd(`${line}\n`), smallestEnvironment)).toEqual(problems);
   });
 });
+
+describe('nightly exports', () => {
+  const lake =
+    '  lake: { type: file, folder: ./lake }\n  hooks: { type: webhook, url: "https://hooks.example.com", secret: "${HOOK}" }\n';
+  const withSinks = (lines: string) => `${instead('sinks:\n  archive', `sinks:\n${lake}  archive`)}${lines}\n`;
+  const environment = { ...smallestEnvironment, HOOK: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+
+  it.each<[string, string, string[]]>([
+    ['one line', 'exports: [{ to: archive }]', []],
+    ['all keys', 'exports: [{ to: archive, at: "23:59 Asia/Tokyo", format: csv, tables: [votes], keep: all }]', []],
+    ['two sinks', 'exports: [{ to: lake, keep: 3 }, { to: archive }]', []],
+    [
+      'an unknown sink',
+      'exports: [{ to: archve }]',
+      ['15: exports[0].to: found "archve", which is not a sink in this file, did you mean "archive"?'],
+    ],
+    [
+      'a sink that stores no files',
+      'exports: [{ to: hooks }]',
+      ['15: exports[0].to: the sink hooks is of type webhook: name a sink of type file or s3'],
+    ],
+    [
+      'a sink that another entry has',
+      'exports: [{ to: archive }, { to: archive, format: csv }]',
+      ['15: exports[1].to: another entry of exports has the sink archive; name all tables in one entry'],
+    ],
+    ...['24:00', '2:00', '02:60', '02:00 Mars/Base', '02:00 Europe/Berlin x'].map((at): [string, string, string[]] => [
+      `the time ${at}`,
+      `exports: [{ to: archive, at: "${at}" }]`,
+      [`15: exports[0].at: found "${at}", allowed: a time of day and a time zone, such as 02:30 Europe/Berlin`],
+    ]),
+    [
+      'a table of the workspace',
+      'exports: [{ to: archive, tables: [pigeonholes] }]',
+      [expect.stringMatching(/^15: exports\[0\]\.tables.* found "pigeonholes", allowed: /) as unknown as string],
+    ],
+  ])('with %s have the expected problems', async (_, line, problems) => {
+    expect(await problemsOf(withSinks(line), environment)).toEqual(problems);
+  });
+});

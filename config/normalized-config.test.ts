@@ -107,4 +107,15 @@ describe('the normalized configuration', () => {
       await normalized(smallestWith({ append: line('b') })),
     );
   });
+
+  it('contains nightly exports by their sink, if there are any', async () => {
+    expect(await normalized(smallest)).not.toHaveProperty('exports');
+    expect(
+      await normalized(smallestWith({ append: 'exports: [{ to: archive, at: "02:30 Europe/Berlin" }]\n' })),
+    ).toMatchObject({
+      exports: {
+        archive: { at: { minutes: 150, timezone: 'Europe/Berlin' }, format: 'xlsx', keep: 14 },
+      },
+    });
+  });
 });

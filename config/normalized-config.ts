@@ -1,4 +1,11 @@
-import { defaultChangesMs, type Config, type ImportFolder, type PigeonholeChoice, type Retention } from './config.js';
+import {
+  defaultChangesMs,
+  type Config,
+  type ImportFolder,
+  type NightlyExport,
+  type PigeonholeChoice,
+  type Retention,
+} from './config.js';
 import { Secret } from './secret.js';
 
 /** Data that JSON can carry without loss. */
@@ -13,7 +20,8 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  *   hash
  */
 export function normalizedConfig(
-  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'alerts' | 'retention'>>,
+  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> &
+    Partial<Pick<Config, 'imports' | 'exports' | 'alerts' | 'retention'>>,
   fingerprint: (secret: string) => string,
 ): Json {
   const syncs = mapValues(config.syncs, (sync) => ({
@@ -31,10 +39,11 @@ export function normalizedConfig(
   // Left out if empty. For a file without imports, the document then equals the one that versions without imports
   // produced.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
+  const nightly = config.exports?.length ? { exports: bySink(config.exports) } : {};
   const alerts = config.alerts === undefined ? {} : { alerts: config.alerts };
   const kept = config.retention === undefined || isDefault(config.retention) ? {} : { retention: config.retention };
   const { workspaces } = config;
-  return canonical({ version: 1, workspaces, syncs, sinks, ...imports, ...alerts, ...kept }, fingerprint);
+  return canonical({ version: 1, workspaces, syncs, sinks, ...imports, ...nightly, ...alerts, ...kept }, fingerprint);
 }
 
 /** Whether the file sets no retention. It is then left out, so that the document equals that of versions without retention. */
@@ -45,6 +54,10 @@ function isDefault({ listsMs, changesMs }: Retention): boolean {
 /** Indexes the drop folders by path, so that the order of the list does not matter. */
 function byFolder(imports: readonly ImportFolder[]): Record<string, Omit<ImportFolder, 'folder'>> {
   return Object.fromEntries(imports.map(({ folder, ...rest }) => [folder, rest]));
+}
+
+function bySink(exports: readonly NightlyExport[]): Record<string, Omit<NightlyExport, 'to'>> {
+  return Object.fromEntries(exports.map(({ to, ...rest }) => [to, rest]));
 }
 
 function normalizedChoice(choice: PigeonholeChoice): PigeonholeChoice {

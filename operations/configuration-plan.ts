@@ -28,7 +28,7 @@ export type ChangedKey = z.infer<typeof changedKeySchema>;
 
 const configurationChangeSchema = z.object({
   kind: z.enum(['added', 'changed', 'removed']),
-  what: z.enum(['workspace', 'sync', 'sink', 'drop folder', 'alerts']),
+  what: z.enum(['workspace', 'sync', 'sink', 'drop folder', 'nightly export', 'alerts']),
   name: z.string(),
   keys: z.array(changedKeySchema).readonly().describe('Changed keys.'),
   note: z

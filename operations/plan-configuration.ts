@@ -238,6 +238,7 @@ export function compareConfigurations(
     ['syncs', 'sync'],
     ['sinks', 'sink'],
     ['imports', 'drop folder'],
+    ['exports', 'nightly export'],
     ['alerts', 'alerts'],
   ] as const;
   return sections.flatMap(([section, what]) => {
@@ -316,9 +317,9 @@ function shown(
   return { key: key.replace(/\.forMs$/, ''), from: text(from), to: text(to) };
 }
 
-/** Whether a key of the document is, or contains, a key of the file. The document names drop folders by path, the file by position. */
+/** Whether a key of the document is, or contains, a key of the file. The document names drop folders by path and exports by sink, the file by position. */
 function holds(key: string, filled: string): boolean {
-  if (key.startsWith('imports.')) return filled.startsWith('imports');
+  for (const list of ['imports', 'exports']) if (key.startsWith(`${list}.`)) return filled.startsWith(list);
   const whole = key.replaceAll(/Ms\b/g, '');
   return filled === whole || filled.startsWith(`${whole}.`) || filled.startsWith(`${whole}[`);
 }

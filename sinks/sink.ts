@@ -88,6 +88,15 @@ export interface Sink<Op extends Operation = Operation> {
    */
   removeHeld?(extras: readonly ExtraHeld<Op>[], lane: Lane, signal: AbortSignal): Promise<readonly Outcome[]>;
   /**
+   * Stores a whole file, beside what the sink writes for changes. A second file of the same name replaces the first in one
+   * step, so that a reader sees all of one of them. Never throws, except what `bytes` throws. May run again. Absent: the
+   * destination is no place for files.
+   * @param name path of letters, digits and `.-_`, such as `acme/101/2026-11-29.xlsx`
+   */
+  putFile?(file: WholeFile, ledgerId: string, signal: AbortSignal): Promise<FileResult>;
+  /** Removes a file that `putFile` stored. Never throws. May run again. Required with `putFile`. */
+  removeFile?(name: string, signal: AbortSignal): Promise<FileResult>;
+  /**
    * Sends one message that is marked as a test. Absent if the destination could mistake the message for a record of a
    * person. Never throws. This is the only call that sends something other than a change.
    */
@@ -97,6 +106,13 @@ export interface Sink<Op extends Operation = Operation> {
   /** Closes connections. The sink is not used afterwards. */
   close(): Promise<void>;
 }
+
+export interface WholeFile {
+  readonly name: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export type FileResult = Extract<Result, { readonly kind: 'delivered' | 'retry' | 'pause' }>;
 
 /**
  * A change with everything that a sink may use to plan it. Contains nothing about a person whose identity is not

@@ -47,6 +47,7 @@ import { RoundQueue } from '../cycles/round-queue.js';
 import { Wakes } from '../cycles/wakes.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
+import { NightlyExports } from '../operations/export/nightly-exports.js';
 import { HindranceMemory } from '../operations/lateness.js';
 import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
@@ -65,6 +66,7 @@ const maintainEveryMs = 60 * 60_000;
 const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
 /** Loading a file takes milliseconds. An operator who has saved a mistake should see it while at the terminal. */
+const exportsEveryMs = 60_000;
 const lookAtFileEveryMs = 10_000;
 const lookForWorkersEveryMs = 10_000;
 /** Maximum time for which a worker may poll another cluster's task queue without noticing it. */
@@ -312,6 +314,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) {
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
+  }
+  if (works) {
+    const nightlyExports = new NightlyExports(editions);
+    closers.push(repeat(exportsEveryMs, () => nightlyExports.look(), 'writing the nightly exports failed', log));
   }
   closers.push(repeat(askClockEveryMs, () => ledger.clock.ask(db), "reading the store's clock failed", log));
   const maintain = async (): Promise<void> => {

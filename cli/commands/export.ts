@@ -1,5 +1,5 @@
 import { type CliCommand, collect, type Context, parseFullPigeonhole, parseList, personalHelp } from '../command.js';
-import type { ExportFormat, SheetName } from '../../operations/export/export-sheets.js';
+import { type ExportFormat, exportFileName, type SheetName, sheetNames } from '../../base/sheets/sheet-names.js';
 import { filledAddress } from '../../base/api-client.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { askBody, instanceOf } from '../api-client.js';
@@ -51,7 +51,6 @@ interface ExportOptions {
  * if it fails, is stopped or would replace a file; 2 for wrong use; 4 if the pigeonhole is not known.
  */
 async function exportSheets(context: Context, word: string, options: ExportOptions): Promise<ExitCode> {
-  const { exportFileName, sheetNames } = await import('../../operations/export/export-sheets.js');
   const { out } = context;
   const { config, address } = await instanceOf(context);
   const { workspace, id } = await parseFullPigeonhole(word, config?.workspaces);

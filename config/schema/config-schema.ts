@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { exportsSchema } from './exports.js';
 import { alertsSchema, importsSchema, retentionSchema, telemetrySchema } from './operations.js';
 import {
   networkSchema,
@@ -122,6 +123,7 @@ export const configSchema = z.strictObject(
     telemetry: telemetrySchema,
     alerts: alertsSchema,
     imports: importsSchema,
+    exports: exportsSchema,
     retention: retentionSchema,
   },
   { error: ifNotGroup('a group of keys such as workspaces, syncs, sinks') },

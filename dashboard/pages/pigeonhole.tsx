@@ -1,6 +1,7 @@
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import { useAllParts, useAsked } from '../asking/use-asked.js';
 import { PageHead, Facts, MinutesChart, perMinute, AskedPanel, Table, type Column, named } from '../parts/panel.js';
+import { ExportPanel } from '../parts/export.js';
 import { Cadences, QuotaPanel } from '../parts/reading.js';
 import { PauseButton, ReadButtons, Button } from '../parts/controls.js';
 import { Paused, StateWord, Troubles } from '../parts/states.js';
@@ -63,6 +64,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
       <AskedPanel title="Streams" id="streams" asked={streams} lines={8} aside={(rows) => grouped(rows.length)}>
         {(rows) => <StreamTable streams={rows} name={name} freshness={data?.freshness} />}
       </AskedPanel>
+      <ExportPanel workspace={workspace} pigeonholeId={Number(id)} />
       <QuotaPanel workspace={workspace} />
     </>
   );

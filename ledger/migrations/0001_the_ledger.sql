@@ -663,6 +663,21 @@ create table kept_credentials (
   updated_at    timestamptz not null default now()
 );
 
+-- The nightly exports of each pigeonhole to a sink: one row for each night, until its files are removed (decision 0111).
+create table nightly_exports (
+  sink              text not null,
+  pigeonhole_number integer not null references pigeonholes,
+  night             date not null, -- the day of the export in its time zone
+  owner             text not null, -- the process that writes it or wrote it
+  claimed_until     timestamptz not null, -- after it, another process may write it
+  failure           text, -- why the last attempt failed, without personal data
+  written_at        timestamptz, -- null: not written yet
+  next_sequence     bigint, -- of the pigeonhole when it was written; unchanged: there is nothing new to export
+  erased            bigint, -- number of erased items of the pigeonhole when it was written
+  files             text, -- JSON array of their names at the sink
+  primary key (sink, pigeonhole_number, night)
+);
+
 -- ---- importing
 
 -- An import of one file (decision 0025).

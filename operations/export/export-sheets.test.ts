@@ -5,7 +5,8 @@ import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { exportedPlace } from './exported-place.js';
-import { type ExportRequest, type SheetName, shownByDefault, writeExport } from './export-sheets.js';
+import type { SheetName } from '../../base/sheets/sheet-names.js';
+import { type ExportRequest, shownByDefault, writeExport } from './export-sheets.js';
 
 const databases = useBothDatabases();
 

@@ -1,22 +1,14 @@
 import type { Config } from '../../config/config.js';
-import { type ListName, listNames, listTraits } from '../../base/lists.js';
 import { csvOf } from '../../base/sheets/csv.js';
 import type { Sheet } from '../../base/sheets/sheet.js';
+import type { ExportFormat, SheetName } from '../../base/sheets/sheet-names.js';
 import { xlsxOf } from '../../base/sheets/xlsx.js';
-import type { PigeonholeName } from '../../cycles/cycle-results.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Consent } from '../../ledger/seen-item.js';
 import { deadLetterSheet } from './dead-letter-sheet.js';
 import type { ExportedPlace } from './exported-place.js';
 import { importSheet } from './import-sheet.js';
 import { listSheet } from './list-sheet.js';
-
-/** The tables that can be exported: every list, dead letters, and the rows of imports. */
-export const sheetNames = [...listNames, 'dead-letters', 'import-rows'] as const;
-export type SheetName = (typeof sheetNames)[number];
-
-export const exportFormats = ['csv', 'xlsx'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
 
 /** The type of a file in HTTP. */
 export const mediaTypes: Readonly<Record<ExportFormat, string>> = {
@@ -29,15 +21,6 @@ export const mediaTypes: Readonly<Record<ExportFormat, string>> = {
  * `file` sink, because an export stays with those who run the event.
  */
 export const shownByDefault: ReadonlySet<Consent> = new Set(['obtained', 'not-asked', 'not-known']);
-
-export function isList(name: SheetName): name is ListName {
-  return (listNames as readonly string[]).includes(name);
-}
-
-/** Whether a pigeonhole has this table. The id 0 has the lists of its workspace. */
-export function hasSheet({ pigeonholeId }: Pick<ExportedPlace, 'pigeonholeId'>, name: SheetName): boolean {
-  return (isList(name) && listTraits[name].of === 'workspace') === (pigeonholeId === 0);
-}
 
 export interface ExportRequest {
   readonly place: ExportedPlace;
@@ -72,15 +55,4 @@ async function sheetOf({ ledger, config }: ExportSources, request: ExportRequest
   if (name === 'dead-letters') return deadLetterSheet(ledger, place, config);
   if (name === 'import-rows') return await importSheet(ledger, place, personal);
   return await listSheet(ledger, place, name, { personal, accepts });
-}
-
-/** Returns the name of the file of an export, such as `acme-101-attendees.csv` or `acme-101.xlsx`. */
-export function exportFileName({
-  place,
-  sheets,
-  format,
-}: Pick<ExportRequest, 'sheets' | 'format'> & { readonly place: PigeonholeName }): string {
-  const { workspace, pigeonholeId } = place;
-  const what = pigeonholeId === 0 ? workspace : `${workspace}-${pigeonholeId}`;
-  return sheets.length === 1 ? `${what}-${sheets[0]}.${format}` : `${what}.${format}`;
 }

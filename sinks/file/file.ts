@@ -8,6 +8,7 @@ import { classifyFailure, DestinationChanged, errorCode, type FileAccess, nodeFi
 import { eraseFiles, finishErasing } from './erase-files.js';
 import { type FileOperation, toFileOperation } from './day-file.js';
 import { claimFolder, inspectFolder } from './marker.js';
+import { putWholeFile, removeWholeFile } from './whole-file.js';
 import { z } from 'zod';
 import { folder } from '../../config/values.js';
 import { LineFinder, readLines } from './read-back.js';
@@ -121,6 +122,26 @@ export function createFileSink(
         return extras.map(() => failure);
       }
     },
+    async putFile({ name, bytes }, ledgerId, signal) {
+      const reading = { failure: undefined as unknown };
+      try {
+        await claimFolder(folder, { ledgerId, sink: environment.name }, wasClaimed, access);
+        wasClaimed = true;
+        await putWholeFile({ root: folder, access }, name, noting(bytes, reading), signal);
+        return { kind: 'delivered' };
+      } catch (error) {
+        if (signal.aborted || error === reading.failure) throw error;
+        return classifyFailure(error, folder);
+      }
+    },
+    async removeFile(name) {
+      try {
+        await removeWholeFile({ root: folder, access }, name);
+        return { kind: 'delivered' };
+      } catch (error) {
+        return classifyFailure(error, folder);
+      }
+    },
     close: () => Promise.resolve(),
   };
 }
@@ -129,6 +150,16 @@ export function createFileSink(
 function knownFailure(error: unknown, folder: string): ReturnType<typeof classifyFailure> {
   if (error instanceof DestinationChanged || errorCode(error) !== undefined) return classifyFailure(error, folder);
   throw error;
+}
+
+/** Passes bytes on, and notes why they cannot be read, which is no failure of the folder. */
+async function* noting(bytes: AsyncIterable<Uint8Array>, reading: { failure: unknown }): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    reading.failure = error;
+    throw error;
+  }
 }
 
 function hasMemory(memory: Readonly<Record<string, unknown>>): boolean {

@@ -1,4 +1,5 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type Dispatcher, request } from 'undici';
 import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
@@ -23,10 +24,24 @@ export type S3Answer =
   /** `mayHaveArrived`: the request may have taken effect. */
   | { readonly kind: 'silence'; readonly detail: string; readonly mayHaveArrived: boolean };
 
+/** A file with its length and digests, which a request starts with. */
+export interface SentFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** In hexadecimal form. */
+  readonly sha256: string;
+  /** In base64. */
+  readonly md5: string;
+}
+
 interface S3Call {
   readonly method: 'PUT' | 'HEAD' | 'GET' | 'DELETE';
   readonly key: string;
   readonly body?: Buffer;
+  /** A file that is sent as the body, instead of `body`. */
+  readonly file?: SentFile;
+  /** By default the limit of the sink. */
+  readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -74,7 +89,7 @@ export class S3Client {
   }
 
   async call(call: S3Call, signal: AbortSignal): Promise<S3Answer> {
-    const { requestTimeoutMs: timeoutMs } = this.#options;
+    const { timeoutMs = this.#options.requestTimeoutMs } = call;
     try {
       return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, own));
     } catch (error) {
@@ -84,9 +99,10 @@ export class S3Client {
   }
 
   async #exchange(
-    { method, key, body, headers = {}, query = {} }: S3Call,
+    { method, key, body, file, headers: given = {}, query = {} }: S3Call,
     signal: AbortSignal,
   ): Promise<Extract<S3Answer, { kind: 'answer' }>> {
+    const headers = { ...given, ...(file === undefined ? {} : headersOf(file)) };
     const path = `${this.#url.pathname}${key.split('/').map(encodeURIComponent).join('/')}`;
     const signed = await this.#signer.sign(
       {
@@ -104,7 +120,7 @@ export class S3Client {
     const answer = await request(`${this.#url.origin}${path}${search === '' ? '' : `?${search}`}`, {
       method,
       headers: { ...signed.headers, 'user-agent': 'pigeonpost' },
-      body: body ?? null,
+      body: file === undefined ? (body ?? null) : createReadStream(file.path),
       dispatcher: this.#options.dispatcher,
       signal,
     });
@@ -118,6 +134,11 @@ export class S3Client {
       atMs: answeredAtMs(answer.headers.date, this.#options.now),
     };
   }
+}
+
+/** The signature covers the digest, so that the file need not be read to sign the request. */
+function headersOf({ bytes, sha256, md5 }: SentFile): Record<string, string> {
+  return { 'content-length': String(bytes), 'x-amz-content-sha256': sha256, 'content-md5': md5 };
 }
 
 async function bytesOf(body: AsyncIterable<Buffer>): Promise<Buffer> {

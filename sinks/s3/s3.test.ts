@@ -80,3 +80,65 @@ describe('the objects of an s3 sink', () => {
     expect(names()).toEqual([marker, `${object}.gz`]);
   });
 });
+
+describe('a whole object of an s3 sink', () => {
+  const bytes = async function* (...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const text of texts) yield Buffer.from(text);
+  };
+  const sinks: ReturnType<typeof createS3Sink>[] = [];
+  afterEach(async () => {
+    for (const sink of sinks.splice(0)) await sink.close();
+  });
+  const opened = (keys: Record<string, unknown> = {}) => {
+    const sink = createS3Sink(
+      s3ConfigSchema.parse({
+        bucket: freshAccount.bucket,
+        region: freshAccount.region,
+        endpoint: double.url,
+        accessKeyId: key!.id,
+        secretAccessKey: new Secret(key!.secret),
+        ...keys,
+      }),
+      environmentOf('lake', { now }),
+    );
+    sinks.push(sink);
+    return sink;
+  };
+
+  it('is stored as it is, replaces an older one, and can be removed twice', async () => {
+    const sink = opened({ prefix: 'live' });
+    const name = 'acme/101/2026-11-29.xlsx';
+    for (const text of ['older', 'newer']) {
+      expect(await sink.putFile!({ name, bytes: bytes(text, '!') }, 'ledger-1', signal)).toEqual({ kind: 'delivered' });
+      expect(String(double.bucket.objects.get(`live/_exports/${name}`)!.bytes)).toBe(`${text}!`);
+    }
+    for (let n = 0; n < 2; n += 1) expect(await sink.removeFile!(name, signal)).toEqual({ kind: 'delivered' });
+    expect(names()).toEqual([`live/${marker}`]);
+  });
+
+  it('is not sent if its source fails', async () => {
+    const sink = opened();
+    const broken = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('half');
+      await Promise.reject(new Error('the store does not answer'));
+    };
+    await expect(sink.putFile!({ name: 'a.csv', bytes: broken() }, 'ledger-1', signal)).rejects.toThrow(
+      'the store does not answer',
+    );
+    expect(names()).toEqual([marker]);
+  });
+
+  it('is refused under a prefix of another ledger, and a wrong key is a reason to pause', async () => {
+    await opened().putFile!({ name: 'a.csv', bytes: bytes('x') }, 'ledger-1', signal);
+    expect(await opened().putFile!({ name: 'a.csv', bytes: bytes('y') }, 'ledger-2', signal)).toMatchObject({
+      kind: 'pause',
+      cause: 'destination',
+    });
+    const wrong = opened({ secretAccessKey: new Secret('wrong') });
+    expect(await wrong.putFile!({ name: 'a.csv', bytes: bytes('y') }, 'ledger-1', signal)).toMatchObject({
+      kind: 'pause',
+      cause: 'credential',
+    });
+    expect(String(double.bucket.objects.get('_exports/a.csv')!.bytes)).toBe('x');
+  });
+});

@@ -12,6 +12,7 @@ import { compareLine, type HeldObjectLine, ObjectFinder, readLines } from './rea
 import { acceptObjects, removeLines } from './repair-objects.js';
 import { deferralMs, previewOf, type S3Operation, toS3Operation } from './objects.js';
 import { recoverBatch, writeBatch } from './send.js';
+import { putWholeObject, removeWholeObject } from './whole-object.js';
 import { s3Causes, s3Reasons } from './reasons.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -35,7 +36,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment): Si
   const finder = new ObjectFinder(store);
   let isClaimed = false;
 
-  async function claim({ ledgerId }: Lane, signal: AbortSignal): Promise<Failure | undefined> {
+  async function claim({ ledgerId }: Pick<Lane, 'ledgerId'>, signal: AbortSignal): Promise<Failure | undefined> {
     if (isClaimed) return undefined;
     const refusal = await claimPrefix(store, { ledgerId, sink: environment.name }, signal);
     isClaimed = refusal === undefined;
@@ -62,7 +63,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment): Si
       return await underOwnSignal(signal, async (own) => {
         const refusal = await claim(lane, own);
         if (refusal !== undefined) {
-          const first = refusal.kind === 'unknown' ? ({ kind: 'retry', detail: refusal.detail } as const) : refusal;
+          const first = toRepeat(refusal);
           return { outcomes: operations.map((_, at) => (at === 0 ? first : { kind: 'unsent' })) };
         }
         return await writeBatch(store, operations, lane, own);
@@ -98,17 +99,32 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment): Si
         return extras.map(() => refused);
       });
     },
+    putFile: ({ name, bytes }, ledgerId, signal) =>
+      underOwnSignal(signal, async (own) => {
+        const failure = (await claim({ ledgerId }, own)) ?? (await putWholeObject(store, name, bytes, own));
+        return failure === undefined ? { kind: 'delivered' } : toRepeat(failure);
+      }),
+    removeFile: (name, signal) =>
+      underOwnSignal(signal, async (own) => {
+        const failure = await removeWholeObject(store, name, own);
+        return failure === undefined ? { kind: 'delivered' } : toRepeat(failure);
+      }),
     close: () => dispatcher.close(),
   };
 
   /** Returns why this sink may not read or change the objects under its prefix; undefined if it may. */
   async function refusalOf({ ledgerId }: Lane, signal: AbortSignal): Promise<Refusal | undefined> {
     const refused = refusal(await readMarker(store, signal), { ledgerId, sink: environment.name }, config.prefix);
-    return refused?.kind === 'unknown' ? { kind: 'retry', detail: refused.detail } : refused;
+    return refused && toRepeat(refused);
   }
 }
 
 type Refusal = Exclude<Failure, { readonly kind: 'unknown' }>;
+
+/** A request that can be repeated without harm failed, even if it took effect. */
+function toRepeat(failure: Failure): Refusal {
+  return failure.kind === 'unknown' ? { kind: 'retry', detail: failure.detail } : failure;
+}
 
 export const s3SinkType: SinkType<S3Config> = {
   type: 's3',

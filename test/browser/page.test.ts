@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createDeferred } from '../../base/deferred.js';
@@ -353,6 +354,24 @@ suite('a pigeonhole', () => {
     await shows(/pigeonhole acme\/101 is paused.*reads nothing from it/i);
     await press('Resume');
     await shows('Pigeonhole acme/101 continues');
+  });
+
+  it('is exported for a spreadsheet: one table as CSV, or all of them as a workbook', async () => {
+    await go('#/sync/acme/101');
+    const panel = page.locator('#export');
+    await panel.getByText('Without names and texts').waitFor();
+    const [workbook] = await Promise.all([page.waitForEvent('download'), panel.getByRole('button').click()]);
+    expect(workbook.suggestedFilename()).toBe('acme-101.xlsx');
+    await panel.getByLabel('Table').selectOption('attendees');
+    await panel.getByLabel('Format').selectOption('csv');
+    await panel.getByRole('checkbox').check();
+    const [csv] = await Promise.all([page.waitForEvent('download'), panel.getByRole('button').click()]);
+    expect(csv.suggestedFilename()).toBe('acme-101-attendees.csv');
+    const text = await readFile((await csv.path())!, 'utf8');
+    const header = text.slice(1).split('\r\n')[0]!;
+    expect(header).toContain('"attendeeCode","Name"');
+    expect(text.trim().split('\r\n').length).toBeGreaterThan(20);
+    await shows('acme-101-attendees.csv was saved');
   });
 
   it('is rehearsed at the live interval until the operator ends the rehearsal', async () => {

@@ -39,6 +39,7 @@ const owners = {
   ledger: 'ledger/identity',
   migrations: 'ledger/migrate',
   missing: 'ledger/missing',
+  nightly_exports: 'ledger/nightly-exports',
   observations: 'ledger/observations',
   page_sessions: 'ledger/page-sessions',
   pages: 'ledger/pages',
