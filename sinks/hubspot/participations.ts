@@ -23,19 +23,27 @@ interface Whole {
   readonly byContact: Map<string, Participation>;
   /** The cursor of the next page; null if all pages were read. */
   after: string | undefined | null;
-  readonly untilMs: number;
+  readonly startedAtMs: number;
+  /** Time of the latest use, Unix time in ms. */
+  usedAtMs: number;
 }
 
 /** Number of participations on a page. */
 const PAGE = 100;
 /** Up to this number of participations, each is read in a call of its own. */
 const FEW = 5;
-/** Time for which the participations of an event are believed if they are as expected. */
-const BELIEVED_FOR_MS = 2 * 60_000;
+/**
+ * Times for which the participations of an event are believed if they are as expected: as long as the same audit
+ * uses them, and not longer than half an hour.
+ */
+const IDLE_FOR_MS = 60_000;
+const BELIEVED_FOR_MS = 30 * 60_000;
+/** Time for which an event that was not read completely is kept, because the audit waits after a failure. */
+const UNFINISHED_FOR_MS = 15 * 60_000;
 
 /**
  * Reads the participations in marketing events. HubSpot has no batch read for them, so the first of many wanted ones
- * reads all participations of the event, which are kept for two minutes. Keeps ids and states only.
+ * reads all participations of the event, which are kept while the audit uses them. Keeps ids and states only.
  */
 export class Participations {
   readonly #events = new Map<string, Whole>();
@@ -66,12 +74,18 @@ export class Participations {
   }
 
   async #readAll(eventId: string, sending: Sending): Promise<ReadonlyMap<string, Participation> | Result> {
-    for (const [id, { untilMs }] of this.#events) if (sending.now() >= untilMs) this.#events.delete(id);
+    const nowMs = sending.now();
+    for (const [id, { after, startedAtMs, usedAtMs }] of this.#events) {
+      const idleMs = after === null ? IDLE_FOR_MS : UNFINISHED_FOR_MS;
+      if (nowMs - usedAtMs > idleMs || nowMs - startedAtMs > BELIEVED_FOR_MS) this.#events.delete(id);
+    }
     const whole = this.#events.get(eventId) ?? {
       byContact: new Map(),
       after: undefined,
-      untilMs: sending.now() + BELIEVED_FOR_MS,
+      startedAtMs: nowMs,
+      usedAtMs: nowMs,
     };
+    whole.usedAtMs = nowMs;
     this.#events.set(eventId, whole);
     while (whole.after !== null) {
       const query = whole.after === undefined ? '' : `&after=${encodeURIComponent(whole.after)}`;

@@ -264,7 +264,7 @@ class Reader {
         compareItem({ changeId: '', object: null, steps: [step] }, new Map(partsOf(item, step))).length > 0,
     );
     const histories = await this.#find(differing, 'notes', [], names);
-    for (const [job, record] of histories) this.#changedBy(job.item, record, names);
+    for (const [job, record] of histories) this.#changedBy(job.item, record, names, {});
     await this.#copiesOf([...found.keys()]);
   }
 
@@ -428,7 +428,7 @@ class Reader {
       const held = { ...kinds.get(job)!, kinds: defined, ...this.#decided(job.step, record, differing.get(job)!) };
       job.item.there(job.step.record, held, { isMerged: held.isMerged === true });
       const left = differingProperties(job.step, held);
-      if (left.length > 0) this.#changedBy(job.item, record, left);
+      if (left.length > 0) this.#changedBy(job.item, record, left, job.step.writtenAtMs);
     }
   }
 
@@ -456,13 +456,18 @@ class Reader {
     };
   }
 
-  /** Notes the latest change of some properties, with the kind and the id of who made it. */
-  #changedBy(item: Item, record: Found, names: readonly string[]): void {
+  /**
+   * Notes the latest change of some properties, with the kind and the id of who made it. The last write of this sink is
+   * not a change in HubSpot.
+   */
+  #changedBy(item: Item, record: Found, names: readonly string[], writtenAtMs: Readonly<Record<string, number>>): void {
     for (const name of names) {
       const [entry] = listOf(fieldsOf(record.propertiesWithHistory)[name])
         .map(fieldsOf)
         .toSorted((a, b) => timeOf(b.timestamp) - timeOf(a.timestamp));
-      if (entry !== undefined) item.changed(sourceOf(entry), timeOf(entry.timestamp));
+      if (entry === undefined) continue;
+      const atMs = timeOf(entry.timestamp);
+      if (!(atMs <= (writtenAtMs[name] ?? 0) + clockToleranceMs)) item.changed(sourceOf(entry), atMs);
     }
   }
 

@@ -13,6 +13,11 @@ export interface PresentRecord {
  */
 const SAME_WRITE_MS = 2_000;
 
+/** Whether the last change of a record is this sink's own write. */
+export function isOwnChange(lastModifiedAtMs: number, writtenAtMs: number): boolean {
+  return lastModifiedAtMs <= writtenAtMs + SAME_WRITE_MS;
+}
+
 /**
  * Returns the present values with their times. The vendor stores no time for a single field, so all values have the time
  * of the record's last change. If this sink made that change for this item, the values count as older than any other, so
@@ -24,7 +29,7 @@ export function presentValues(
   { values, lastModifiedAtMs }: PresentRecord,
   { writtenAtMs, isOurs }: { readonly writtenAtMs: number | null; readonly isOurs: boolean },
 ): PresentValues {
-  const isOwnChange = writtenAtMs !== null && lastModifiedAtMs <= writtenAtMs + SAME_WRITE_MS;
-  const happenedAtMs = isOwnChange ? Number.NEGATIVE_INFINITY : lastModifiedAtMs;
+  const isOwn = writtenAtMs !== null && isOwnChange(lastModifiedAtMs, writtenAtMs);
+  const happenedAtMs = isOwn ? Number.NEGATIVE_INFINITY : lastModifiedAtMs;
   return new Map([...values].map(([field, value]): [string, PresentValue] => [field, { value, happenedAtMs, isOurs }]));
 }

@@ -9,7 +9,7 @@ import {
   type PlainStep,
   type SaveStep,
 } from './plan-plain-records.js';
-import { presentValues } from './present-record.js';
+import { isOwnChange, presentValues } from './present-record.js';
 import { compareParts, ReadItem, type ReadJob, readJobs } from './read-item.js';
 import { type RecordWrites, type SharedRecords, type SharedWrite, writesOfOthers } from './shared-records.js';
 
@@ -65,7 +65,9 @@ export async function readPlainRecords(
   }
   for (const job of differing.filter((each) => differingIn(each, calls).length > 0 || isMerged(each))) {
     const { modifiedBy, lastModifiedAtMs } = found.get(job)!;
-    job.item.changed(modifiedBy ?? undefined, lastModifiedAtMs);
+    if (isMerged(job) || !isOwnChange(lastModifiedAtMs, job.step.known!.writtenAtMs)) {
+      job.item.changed(modifiedBy ?? undefined, lastModifiedAtMs);
+    }
   }
   return items.map((item) => item.result());
 }

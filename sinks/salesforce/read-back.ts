@@ -1,6 +1,6 @@
 import { groupBy } from '../../base/grouping.js';
 import { differingFields } from '../records/differing-fields.js';
-import { type PresentRecord, presentValues } from '../records/present-record.js';
+import { isOwnChange, type PresentRecord, presentValues } from '../records/present-record.js';
 import type { Value, ValueRules, ValueWrite } from '../records/decide-values.js';
 import { compareParts, ReadItem, type ReadJob, readJobs } from '../records/read-item.js';
 import { type RecordWrites, type SharedRecords, type SharedWrite, writesOfOthers } from '../records/shared-records.js';
@@ -390,9 +390,11 @@ class Reader {
       job.item.there(job.step.record, held, { isMerged: isMerged(job) });
     });
     for (const job of differing) {
-      if (differingIn(job.step, heldOf(job)).length > 0) changedBy(job.item, heldOf(job).record);
+      const { writtenAtMs } = heldOf(job);
+      if (differingIn(job.step, heldOf(job)).length > 0) changedBy(job.item, heldOf(job).record, writtenAtMs);
       const { member } = heldOf(job);
-      if (member != null && differingMember(job.step, heldOf(job)).length > 0) changedBy(job.item, member.record);
+      if (member != null && differingMember(job.step, heldOf(job)).length > 0)
+        changedBy(job.item, member.record, writtenAtMs);
     }
   }
 
@@ -520,7 +522,9 @@ function isMerged({ item, step }: Reading<PersonStep>): boolean {
   return !isOtherObject && step.known!.type === step.objectType && textOf(record.values.get('id')) !== step.known!.id;
 }
 
-function changedBy(item: Item, { values, lastModifiedAtMs }: PresentRecord): void {
+/** Notes who changed a record, if it was changed after the last write of this sink. */
+function changedBy(item: Item, { values, lastModifiedAtMs }: PresentRecord, writtenAtMs = 0): void {
+  if (isOwnChange(lastModifiedAtMs, writtenAtMs)) return;
   const user = textOf(values.get('lastmodifiedbyid'));
   item.changed(/^\w{15,18}$/.test(user) ? user : undefined, lastModifiedAtMs);
 }
