@@ -200,7 +200,7 @@ describe('the Dockerfile', () => {
     expect(engines.node).toBe('>=20.19');
     const readme = read('README.md');
     expect(readme).toContain('You need a computer with Linux (macOS is untested) and Node.js 24 or 22');
-    expect(readme).toContain('(Node.js 20.19 also works for this)');
+    expect(read('CONTRIBUTING.md')).toContain('Node.js 20.19, 22 or 24');
     expect(read('docs/deployment.md')).toContain('The image runs Node.js 24 ');
   });
 
