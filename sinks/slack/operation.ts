@@ -176,8 +176,9 @@ export function readObject(fields: Fields | null): SlackObject | null {
   return objectSchema.safeParse(fields).data ?? null;
 }
 
-/** The calls of a sink, by bot token or by incoming webhook. */
-export type SlackMode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover' | 'sendTest'>>;
+/** The calls of a sink, by bot token or by incoming webhook, which reads nothing back. */
+export type SlackMode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover' | 'sendTest'>> &
+  Pick<Sink<SlackOperation>, 'readBack' | 'compareHeld' | 'removeHeld'>;
 
 /** Returns the fields that every operation of an item has. */
 export function sharedFields({ change }: Subject, object: SlackObject | null) {

@@ -77,16 +77,18 @@ function show(
   if (object.state === 'blind' || config.webhookUrl !== undefined) return nothing('not-editable');
   if (object.state === 'unknown') return operation('post');
   const { onChange } = config.messages[shown.entry]!;
-  const isReplay = subject.change.replay !== undefined;
+  const isAgain = subject.change.replay !== undefined || subject.again === true;
   const samePlace = object.channel === to.channel && object.threadKey === (to.thread?.key ?? null);
-  if (object.state === 'fixed' && !mustHide) return nothing('not-editable');
-  if (onChange === 'ignore' && object.state === 'shown' && !mustHide) return nothing('ignored');
+  // An audit and a repair need the operation even if the message stays as it is.
+  if (object.state === 'fixed' && !mustHide && subject.again !== true) return nothing('not-editable');
+  if (onChange === 'ignore' && object.state === 'shown' && !mustHide && subject.again !== true)
+    return nothing('ignored');
   if (!samePlace) return operation('move');
   const isBroadcast = object.broadcast || !shown.broadcast;
-  if (sameText && object.votes === shown.votes && isBroadcast && !isReplay) {
+  if (sameText && object.votes === shown.votes && isBroadcast && !isAgain) {
     return nothing('unchanged');
   }
-  return operation('edit', sameText && isBroadcast && !isReplay);
+  return operation('edit', sameText && isBroadcast && !isAgain);
 }
 
 function nothing(reason: SlackReason): Planned<never> {
@@ -99,7 +101,7 @@ function withdraw(
   reason: SlackReason,
   force = mustHide,
 ): Planned<SlackOperation> {
-  if (object === null || object.state === 'redacted') return nothing(reason);
+  if (object === null || (object.state === 'redacted' && subject.again !== true)) return nothing(reason);
   if (object.state === 'blind' || config.webhookUrl !== undefined) return nothing('not-editable');
   const own = config.messages.filter(({ from }) => from === subject.change.list);
   const entry = object.state === 'unknown' ? undefined : config.messages[object.entry];

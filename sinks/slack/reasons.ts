@@ -34,6 +34,14 @@ export type SlackReason = keyof typeof slackReasons;
 
 export const slackCauses: Causes = {
   'outcome-unknown': outcomeUnknown,
+  'no-history-scope': {
+    meaning: 'the app may not read the messages of the channel',
+    help: 'add the scope channels:history (groups:history for a private channel) to the app, install it again, and audit the sink again',
+  },
+  'place-unknown': {
+    meaning: 'pigeonpost does not know where the message is',
+    help: 'look for the message in the channel',
+  },
   'slack:channel_not_found': targetUnusable,
   'slack:not_in_channel': targetUnusable,
   'slack:is_archived': targetUnusable,

@@ -15,6 +15,7 @@ import type { SlackMode, SlackOperation } from './operation.js';
 import { planSubject } from './plan.js';
 import { previewOf } from './preview.js';
 import { planLookUp, recoverOperations } from './recover.js';
+import { compareMessage, CopyScans, type HeldMessage, readMessages, removeCopies } from './read-back.js';
 import { sendByToken } from './send.js';
 import { RotatingTokens, fixedToken } from './tokens.js';
 import { Sending, type SlackAccount } from './sending.js';
@@ -27,6 +28,8 @@ const BATCH_SIZE = 20;
 const SEND_MS = 8_000;
 /** Longer than a `send`, because a look-up reads many pages, and each page needs a permit. */
 const RECOVER_MS = 60_000;
+/** Enough for a dozen pages at the rate of Slack. An audit continues with the rest later. */
+const READ_MS = 15_000;
 /** About twice a page of 200 messages of maximum length. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Enough for four lanes that post, edit and look up at the same time. */
@@ -73,6 +76,9 @@ export function createSlackSink(
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     planLookUp: (subjects) => Promise.resolve(subjects.map(planLookUp)),
     sendTest: (signal) => underOwnSignal(signal, (own) => mode.sendTest(own)),
+    ...(mode.readBack && { readBack: mode.readBack }),
+    ...(mode.compareHeld && { compareHeld: mode.compareHeld }),
+    ...(mode.removeHeld && { removeHeld: mode.removeHeld }),
     tryNow() {
       rates.reopen();
       tokens?.tryNow?.();
@@ -117,12 +123,21 @@ function tokenMode({
     joining: new Map(),
     onlyChannel: channels.length === 1 ? channels[0] : undefined,
   };
+  const scans = new CopyScans();
   return {
     check: (signal) => checkSlack({ ...calling, channels }, signal),
     send: (operations, lane, signal) => sendByToken(operations, new Sending(account, lane, signal, SEND_MS)),
     recover: (operations, lane, signal) =>
       recoverOperations(operations, new Sending(account, lane, signal, RECOVER_MS)),
     sendTest: (signal) => sendTestByToken(account, { channel: channels[0]!, sink: name }, signal),
+    readBack: (wanted, lane, signal) =>
+      underOwnSignal(signal, (own) => {
+        const sending = new Sending(account, lane, own, READ_MS);
+        return readMessages(wanted, config, { sending, scans });
+      }),
+    compareHeld: (operation, held) => compareMessage(operation, held as HeldMessage),
+    removeHeld: (extras, lane, signal) =>
+      underOwnSignal(signal, (own) => removeCopies(extras, new Sending(account, lane, own, READ_MS))),
   };
 }
 

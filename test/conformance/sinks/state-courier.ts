@@ -55,6 +55,11 @@ export class StateCourier {
     return this.#items.get(`${list} ${key}`)?.object ?? null;
   }
 
+  /** Stores an object, as a repair does before it sends the item again. */
+  setObject(list: string, key: string, object: Fields | null): void {
+    this.#items.get(`${list} ${key}`)!.object = object;
+  }
+
   /** Adds a change. It replaces an earlier one that was not sent. */
   offer(change: Change, around: Partial<Subject> = {}): void {
     const name = `${change.list} ${change.key}`;
