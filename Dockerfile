@@ -8,9 +8,16 @@ COPY package.json package-lock.json ./
 # No package needs its install script, so none is run.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && node tools/trim-image.mjs
+# sbom.cdx.json lists what the image has of npm (CycloneDX).
+RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+  && npm sbom --sbom-format=cyclonedx --omit=dev > sbom.cdx.json && node tools/trim-image.mjs
 
 FROM ${NODE_IMAGE}
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="pigeonpost" \
+  org.opencontainers.image.description="Delivers what an audience does at an event to the systems where people already work, on Temporal" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.licenses="MIT"
 # Node brings its own certificates; the connection to Temporal by TLS is native code and reads the system's. Not pinned: a
 # version is gone from Debian with its next security fix.
 # hadolint ignore=DL3008
@@ -20,6 +27,7 @@ RUN apt-get update \
   && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/pigeonpost
 WORKDIR /app
 COPY --from=build /app/package.json ./
+COPY --from=build /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 ENV NODE_ENV=production

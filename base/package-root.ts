@@ -36,12 +36,11 @@ const reported = ['@temporalio/worker', '@electric-sql/pglite', 'pg', 'undici', 
  */
 export function installedVersions(): Record<string, string> {
   const versionOf = (name: string): string => {
-    try {
-      const text = readFileSync(join(packageRoot(), 'node_modules', name, 'package.json'), 'utf8');
-      return (JSON.parse(text) as { version: string }).version;
-    } catch {
-      return 'not installed'; // or it is installed elsewhere
-    }
+    // npm installs the packages of a package beside it or below it.
+    const folders = require.resolve.paths(name) ?? [];
+    const file = folders.map((folder) => join(folder, name, 'package.json')).find((path) => existsSync(path));
+    if (file === undefined) return 'not installed';
+    return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
   };
   return {
     pigeonpost: packageVersion(),

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Database } from './drivers/database.js';
 import { openEmbedded } from './drivers/embedded.js';
-import { newStoreFolder } from './drivers/embedded-folder.js';
+import { emptyFoldersFile, newStoreFolder } from './drivers/embedded-folder.js';
 import { startEmbeddedPostgres } from './drivers/start-embedded-postgres.js';
 import { migrate } from './migrate.js';
 
@@ -28,10 +28,20 @@ export async function makeNewStore(): Promise<void> {
     await dropTemplates(db);
     await db.close();
     await rename(join(unfinished, 'postgres'), target);
+    await writeFile(emptyFoldersFile(), `${JSON.stringify(emptyFoldersIn(target))}\n`);
     await writeFile(stamp, madeFrom);
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+function emptyFoldersIn(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((folder) => readdirSync(folder).length === 0)
+    .map((folder) => relative(root, folder))
+    .toSorted();
 }
 
 /**

@@ -1,6 +1,6 @@
 import { codeOf } from '../../base/errors.js';
 import { existsSync, closeSync, fsyncSync, openSync } from 'node:fs';
-import { cp, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../base/package-root.js';
 import { StoreError } from './store-error.js';
@@ -41,6 +41,18 @@ export function newStoreFolder(): string {
   return join(packageRoot(), 'dist/ledger/new-store');
 }
 
+/**
+ * Returns the file that lists the folders of the new store that are empty. npm leaves such folders out of a package, and
+ * PostgreSQL does not start without them.
+ */
+export function emptyFoldersFile(): string {
+  return `${newStoreFolder()}.empty-folders.json`;
+}
+
+async function emptyFolders(): Promise<readonly string[]> {
+  return JSON.parse(await readFile(emptyFoldersFile(), 'utf8')) as string[];
+}
+
 /** Name of a restored database until it takes the place of the old one. It is complete and on disk. */
 export const restoredName = 'postgres.restored';
 
@@ -69,6 +81,7 @@ async function make(storeFolder: string, folder: string): Promise<void> {
   const unfinished = await mkdtemp(join(storeFolder, unfinishedPrefix));
   try {
     await cp(source, unfinished, { recursive: true });
+    for (const empty of await emptyFolders()) await mkdir(join(unfinished, empty), { recursive: true });
     await syncAll(unfinished);
     await rename(unfinished, folder);
     syncFolder(storeFolder);
