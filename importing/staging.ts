@@ -5,6 +5,7 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import { forgottenCodes } from '../people/erase-registrants.js';
 import {
   claimHeldCodes,
+  lockHolders,
   claimWhileStaging,
   type HashedRow,
   storeInvalidRows,
@@ -42,8 +43,8 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
 }
 
 /**
- * Maximum number of tries for one portion. Two imports that claim the same codes can deadlock; the store rolls one back,
- * which then retries.
+ * Maximum number of tries for one portion. The store may insert the codes of two imports in different orders; it then rolls
+ * one of them back, which tries again.
  */
 const maxTries = 5;
 
@@ -81,13 +82,14 @@ async function stageHeld(
   rows: readonly HashedRow[],
 ): Promise<RowToReport[]> {
   return await ledger.db.transaction(async (tx) => {
+    const codeHashes = rows.map(({ codeHash }) => codeHash);
+    const locked = await lockHolders(tx, { pigeonholeNumber, number }, codeHashes);
     const held = await tx.query(`with ${whileStaging} select pigeonhole_number from held`, [number]);
     if (held.length === 0) throw noLongerStaged();
-    const codeHashes = rows.map(({ codeHash }) => codeHash);
     const forgotten = await forgottenCodes(tx, pigeonholeNumber, codeHashes);
     const isForgotten = ({ codeHash }: HashedRow): boolean => forgotten.has(codeHash.toString('hex'));
     const others = rows.filter((row) => !isForgotten(row));
-    if (others.length > 0) await claimHeldCodes(tx, { pigeonholeNumber, number, round: 0 }, others);
+    if (others.length > 0) await claimHeldCodes(tx, { pigeonholeNumber, number, round: 0 }, others, locked);
     return rows.filter(isForgotten).map(refusedRow);
   });
 }

@@ -6,7 +6,8 @@ import type { PageScope } from './items/write-changes.js';
 /*
  * The order in which transactions lock shared rows, so that no two wait for each other:
  *
- * 1. the row of an import
+ * 1. rows of imports, by number. A transaction that changes rows of several imports locks all of them first, because the
+ *    kept counts of an import (`import_counts`) are written with its rows
  * 2. the row of a pigeonhole
  * 3. rows of lanes, by sink and then by pigeonhole
  * 4. everything else of the pigeonhole or the lane: streams, items, changes, deliveries

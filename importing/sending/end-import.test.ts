@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { heldDatabase, untilOverOrWaiting } from '../../test/kit/held-database.js';
+import { countWaiting, heldDatabase, untilOverOrWaiting } from '../../test/kit/held-database.js';
 import { forgetEverything } from '../../test/kit/forget-everything.js';
+import { createDeferred } from '../../base/deferred.js';
 import { until } from '../../test/until.js';
 import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
@@ -21,18 +22,17 @@ import { settleChunk } from '../../ledger/imports/settle-chunk.js';
 
 const databases = useBothDatabases();
 
-/** Starts an import of these codes, from row 2 on, and takes it. */
-async function taken(ledger: Ledger, codes: readonly string[]): Promise<ImportLease> {
+/** Begins an import. Its rows can be staged. */
+async function begun(ledger: Ledger): Promise<{ id: string; number: number }> {
   const id = randomUUID();
   const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
-  const number = await beginImport(ledger, {
-    id,
-    pigeonholeNumber,
-    file: 'f.csv',
-    mapping: {},
-    requestedBy: null,
-    canary: null,
-  });
+  const about = { id, pigeonholeNumber, file: 'f.csv', mapping: {}, requestedBy: null, canary: null };
+  return { id, number: await beginImport(ledger, about) };
+}
+
+/** Starts an import of these codes, from row 2 on, and takes it. */
+async function taken(ledger: Ledger, codes: readonly string[]): Promise<ImportLease> {
+  const { id, number } = await begun(ledger);
   const rows = codes.map((attendeeCode, index) => ({ row: index + 2, profile: { attendeeCode } }));
   await stageRows(ledger, number, rows);
   await startImport(ledger, number, rows.length);
@@ -75,9 +75,9 @@ describe.each(kinds)('the review of waiting rows on %s', (kind) => {
     expect(await reviewWaiting(ledger, second)).toEqual({ claimed: 0, waiting: 2 });
     await endCancelledImport(ledger, first);
 
-    const reviewer = heldDatabase(db, (sql) => sql.startsWith('select round from imports'));
+    const reviewer = heldDatabase(db, (sql) => sql.startsWith('select number from imports'));
     const reviewing = reviewWaiting(await openLedger(reviewer.db, testKey), second);
-    await until('the review is about to lock the import', () => reviewer.isHeld());
+    await until('the review is about to lock the imports', () => reviewer.isHeld());
     const erasure = await forgetting(ledger, first.pigeonholeNumber, 'A1');
     expect(await eraseRegistrants(ledger, erasure, namesOf(first.pigeonholeNumber))).toMatchObject({
       rows: 2,
@@ -104,16 +104,64 @@ describe.each(kinds)('the review of waiting rows on %s', (kind) => {
       const reviewer = heldDatabase(db, (sql) => sql.startsWith('with judged'));
       const reviewing = reviewWaiting(await openLedger(reviewer.db, testKey), second);
       await until('the review is about to claim the rows', () => reviewer.isHeld());
-      const eraser = heldDatabase(db, (sql) => sql.startsWith('update imports set file'));
-      const erasing = eraseRegistrants(await openLedger(eraser.db, testKey), erasure, namesOf(first.pigeonholeNumber));
-      await until('the erasure has changed the row of the first import', () => eraser.isHeld());
+      const erasing = eraseRegistrants(ledger, erasure, namesOf(first.pigeonholeNumber));
+      await untilOverOrWaiting(db, 'the erasure waits for the imports', erasing);
       reviewer.letGo();
-      await untilOverOrWaiting(db, 'the review waits for the row', reviewing);
-      eraser.letGo();
       await Promise.all([erasing, reviewing]);
       expect(await profiles(db)).not.toContain('A1');
     },
   );
+});
+
+describe.each(kinds)('two imports that claim codes of each other on %s', (kind) => {
+  // The embedded store has one connection, so two reviews cannot wait for each other.
+  (kind === 'postgres' ? it : it.skip)('review their waiting rows one after the other', async () => {
+    const db = databases.of(kind);
+    await forgetEverything(db);
+    const ledger = await openLedger(db, testKey);
+    const codes = ['claimed', 'same', 'exists'];
+    const first = await begun(ledger);
+    const second = await begun(ledger);
+    const own = (prefix: string) =>
+      codes.map((code, at) => ({ row: at + 2, profile: { attendeeCode: prefix + code } }));
+    const others = (prefix: string) =>
+      codes.map((code, at) => {
+        const profile = { attendeeCode: prefix + code, ...(code === 'claimed' && { Name: 'Corrected' }) };
+        return { row: at + 5, profile };
+      });
+    await stageRows(ledger, first.number, own('A'));
+    await stageRows(ledger, second.number, [...own('B'), ...others('A')]);
+    await stageRows(ledger, first.number, others('B'));
+    const leases: ImportLease[] = [];
+    for (const { id, number } of [first, second]) {
+      await startImport(ledger, number, 6);
+      leases.push((await takeImport(ledger, id, 'a test'))!);
+      // Each import has refused two of its codes: one that the other corrected, and one that it has as well.
+      await db.query(
+        `update registrants set outcome = case when row_number = 4 then 'created' else 'rejected' end where import = $1`,
+        [number],
+      );
+    }
+
+    // Holds a count that each review writes after it has claimed the code of the other import, and before the next count.
+    await db.query(`insert into import_counts (import, outcome, rows) select number, 'existing', 0 from imports`);
+    const free = createDeferred();
+    const isHolding = createDeferred();
+    const holding = db.transaction(async (tx) => {
+      await tx.query(`select 1 from import_counts where outcome = 'existing' for update`);
+      isHolding.resolve();
+      await free.promise;
+    });
+    await isHolding.promise;
+    const reviews = leases.map(async (lease) => await reviewWaiting(ledger, lease));
+    await until('both reviews wait', async () => (await countWaiting(db)) === 2);
+    free.resolve();
+    await holding;
+    expect(await Promise.all(reviews)).toEqual([
+      { claimed: 1, waiting: 0 },
+      { claimed: 1, waiting: 0 },
+    ]);
+  });
 });
 
 describe.each(kinds)('the rows left of an import on %s', (kind) => {

@@ -7,6 +7,7 @@ import {
   claimHeldCodes,
   confirmRefusedRows,
   type HashedRow,
+  lockHolders,
   markConflicts,
   markUnansweredUnknown,
   removeWaitingRows,
@@ -32,6 +33,16 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
   for (let after: number | null = -1; after !== null;) {
     const from: number = after;
     const result = await ledger.db.transaction(async (tx) => {
+      const codes = await tx.query<{ codeHash: Buffer }>(
+        `select code_hash as "codeHash" from import_rows
+         where import = $1 and outcome = 'waiting' and row_number > $2 order by row_number limit ${reviewRows}`,
+        [lease.number, from],
+      );
+      const locked = await lockHolders(
+        tx,
+        lease,
+        codes.map(({ codeHash }) => codeHash),
+      );
       const sending = await lockLeasedImport(tx, lease);
       // Read under the lock, so that no row of a person who was erased since is claimed.
       const page = await tx.query<HashedRow>(
@@ -46,7 +57,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       // No import holds these codes any longer, because the one that did was abandoned during staging.
       const free = await claimFreeCodes(tx, claimer, rows);
       const rest = rows.filter(({ row }) => !free.has(row));
-      const changed = rest.length === 0 ? 0 : (await claimHeldCodes(tx, claimer, rest)).claimed;
+      const changed = rest.length === 0 ? 0 : (await claimHeldCodes(tx, claimer, rest, locked)).claimed;
       await removeWaitingRows(tx, lease.number, [...free]);
       const taken = free.size + changed;
       if (taken > 0) {

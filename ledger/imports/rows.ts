@@ -84,17 +84,40 @@ export async function claimFreeCodes(
 }
 
 /**
+ * Locks an import and those that hold the codes of these rows until commit, in the order of lock-order.ts. `claimHeldCodes`
+ * changes the rows of all of them, and thereby their kept counts: two imports that claim each other's codes would
+ * otherwise deadlock.
+ * @returns the numbers of the locked imports
+ */
+export async function lockHolders(
+  tx: Queryable,
+  { pigeonholeNumber, number }: Pick<Claimer, 'pigeonholeNumber' | 'number'>,
+  codeHashes: readonly Uint8Array[],
+): Promise<number[]> {
+  const rows = await tx.query<{ number: number }>(
+    `select number from imports where number = $2 or number in (
+       select r.import from unnest($3::bytea[]) as n (code_hash) cross join lateral (select import from registrants
+         where pigeonhole_number = $1 and code_hash = n.code_hash limit 1) r)
+     order by number for no key update`,
+    [pigeonholeNumber, number, codeHashes],
+  );
+  return rows.map((row) => row.number);
+}
+
+/**
  * Handles rows whose codes another import holds or held. Abandoned codes and codes rejected with different data move to
  * this import; the other rows receive the outcome known to the ledger. The import that loses a row keeps it in its
  * report.
  *
- * The statement reads one snapshot and claims only rows that have not changed since. Rows that another import has just
- * claimed, or an erasure has just changed, wait and are reviewed later.
+ * The statement reads one snapshot and claims only rows that have not changed since, from imports that the caller has
+ * locked. Rows that another import has just claimed, or an erasure has just changed, wait and are reviewed later.
+ * @param locked what `lockHolders` returned
  */
 export async function claimHeldCodes(
   tx: Queryable,
   { pigeonholeNumber, number, round }: Claimer,
   rows: readonly HashedRow[],
+  locked: readonly number[],
 ): Promise<{ claimed: number }> {
   const [result] = await tx.query<{ claimed: number }>(
     `with judged as (
@@ -108,7 +131,7 @@ export async function claimHeldCodes(
        update registrants r set import = $2, round = $8, row_number = j.row_number, data_hash = j.data_hash, profile = j.profile, names = j.names,
          outcome = null, field = null, message = null, request_id = null, origin = null, sent = null
        from judged j
-       where ${claimable} and j.holder <> $2 and r.pigeonhole_number = $1 and r.code_hash = j.code_hash
+       where ${claimable} and j.holder <> $2 and j.holder = any($9::int4[]) and r.pigeonhole_number = $1 and r.code_hash = j.code_hash
          and r.import = j.holder
          and r.round = j.held_round and r.row_number = j.held_row and r.outcome is not distinct from j.held_outcome
          and r.data_hash = j.held_data
@@ -134,7 +157,7 @@ export async function claimHeldCodes(
        delete from import_rows w using judged j join moved m on m.code_hash = j.code_hash
        where w.import = $2 and w.row_number = j.row_number and w.outcome = 'waiting'
      ) select count(*) as claimed from moved`,
-    [pigeonholeNumber, number, ...rowParameters(rows), round],
+    [pigeonholeNumber, number, ...rowParameters(rows), round, locked],
   );
   return { claimed: result!.claimed };
 }

@@ -121,8 +121,13 @@ export async function untilOverOrWaiting(db: Database, what: string, turn: Promi
 }
 
 async function anyWaits(db: Database): Promise<boolean> {
+  return (await countWaiting(db)) > 0;
+}
+
+/** Returns the number of connections that wait for a lock. */
+export async function countWaiting(db: Database): Promise<number> {
   const rows = await db.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
-  return rows.length > 0;
+  return rows.length;
 }
