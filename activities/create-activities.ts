@@ -8,7 +8,13 @@ import { discoverWorkspace } from '../reading/discover.js';
 import { forgetAttendee } from '../delivering/forget-attendee.js';
 import { readGroup } from '../reading/read-group.js';
 import { importRegistrants } from '../importing/import-registrants.js';
-import type { ErasureResult, ImportResult, ReadingResult, StayResult } from '../cycles/cycle-results.js';
+import {
+  type ErasureResult,
+  type ImportResult,
+  type ReadingResult,
+  startStayTime,
+  type StayResult,
+} from '../cycles/cycle-results.js';
 
 /** Interval between heartbeats: much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
 export const heartbeatEveryMs = 3000;
@@ -22,7 +28,8 @@ export type Activities = ReturnType<typeof createActivities>;
 export const createActivities = (current: InUse) => ({
   /** @param number the number of the reader */
   async readStay(number: number): Promise<StayResult> {
-    return await runStay(current, `reader ${number}`, (deps, signal) => readGroup(deps, number, signal));
+    const leftMs = startStayTime();
+    return await runStay(current, `reader ${number}`, (deps, signal) => readGroup(deps, number, signal, leftMs));
   },
 
   async discoverTurn(workspace: string): Promise<ReadingResult> {
@@ -31,7 +38,8 @@ export const createActivities = (current: InUse) => ({
   },
 
   async deliverStay(sink: string): Promise<StayResult> {
-    return await runStay(current, `deliver ${sink}`, (deps, signal) => stayWithSink(deps, sink, signal));
+    const leftMs = startStayTime();
+    return await runStay(current, `deliver ${sink}`, (deps, signal) => stayWithSink(deps, sink, signal, leftMs));
   },
 
   async importTurn(id: string): Promise<ImportResult> {

@@ -46,9 +46,17 @@ export interface ErasureResult extends CycleResult {
 /** Maximum length of a stay (decision 0088). */
 const longestStayMs = 120_000;
 
-/** Returns the length of a stay. Stays differ by up to a quarter, so that those of a process do not all end together. */
-export function stayLengthMs(): number {
-  return longestStayMs * (0.75 + Math.random() / 4);
+/** Returns the time that is left of a stay, in ms; 0: it is over. */
+export type StayTime = () => number;
+
+/**
+ * Starts the time of a stay. A stay that is repeated because the configuration has changed has no more time than one that
+ * is not, so that it ends before Temporal gives it up. Stays differ by up to a quarter, so that those of a process do not all
+ * end together.
+ */
+export function startStayTime(): StayTime {
+  const endsAtMs = performance.now() + longestStayMs * (0.75 + Math.random() / 4);
+  return () => Math.max(0, endsAtMs - performance.now());
 }
 
 /** Result of a stay: an activity that runs cycles for some minutes. */

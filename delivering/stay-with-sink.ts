@@ -1,6 +1,6 @@
 import { Alarm } from '../base/alarm.js';
 import type { Collaborators } from '../cycles/collaborators.js';
-import { type StayResult, stayLengthMs } from '../cycles/cycle-results.js';
+import { startStayTime, type StayResult, type StayTime } from '../cycles/cycle-results.js';
 import { sinkWake } from '../cycles/wakes.js';
 import { deliverToSink } from './deliver-to-sink.js';
 
@@ -13,9 +13,15 @@ const callsEndMs = 1000;
  * Delivers to a sink for about two minutes, and waits in the process between the cycles (decision 0088). A wake ends the
  * wait. A cycle holds no lane longer than it sends, so a second call at the same time only shares the work.
  * @param signal aborted when Temporal no longer wants this attempt
+ * @param leftMs the time that is left of the stay
  * @throws {LedgerError} kind `configuration` if another configuration is current; any error of a cycle
  */
-export async function stayWithSink(deps: Collaborators, sink: string, signal: AbortSignal): Promise<StayResult> {
+export async function stayWithSink(
+  deps: Collaborators,
+  sink: string,
+  signal: AbortSignal,
+  leftMs: StayTime = startStayTime(),
+): Promise<StayResult> {
   const alarm = new Alarm();
   const ring = (): void => alarm.ring();
   const stopListening = deps.wakes.listen(sinkWake(sink), ring);
@@ -31,15 +37,11 @@ export async function stayWithSink(deps: Collaborators, sink: string, signal: Ab
   };
   deps.stopping.addEventListener('abort', stop);
   signal.addEventListener('abort', cancel);
-  let isOver = false;
-  const timer = setTimeout(() => {
-    isOver = true;
-    alarm.ring();
-  }, stayLengthMs());
+  const timer = setTimeout(() => alarm.ring(), leftMs());
   try {
     for (;;) {
       if (deps.stopping.aborted || signal.aborted) return { state: 'working', reason: 'stopping' };
-      if (isOver) return { state: 'working', reason: 'time' };
+      if (leftMs() === 0) return { state: 'working', reason: 'time' };
       const { state, nextDueInMs } = await deps.tracer.span('deliver', { sink }, () =>
         deliverToSink(deps, sink, cut.signal),
       );

@@ -16,7 +16,7 @@ import {
 import { type Permission, requestPermission } from '../ledger/workspaces.js';
 import { writeProgress } from '../ledger/streams-progress.js';
 import type { Collaborators } from '../cycles/collaborators.js';
-import { type StayResult, stayLengthMs } from '../cycles/cycle-results.js';
+import { startStayTime, type StayResult, type StayTime } from '../cycles/cycle-results.js';
 import { readersWake } from '../cycles/wakes.js';
 import { PigeonholeReader } from './pigeonhole-reader.js';
 
@@ -39,14 +39,21 @@ const longestRetryMs = 30_000;
  *
  * A second call takes the reader from the first one, which then ends.
  * @param signal aborted when Temporal no longer wants this attempt
+ * @param leftMs the time that is left of the stay
  * @throws {LedgerError} kind `configuration` if another configuration is current; the error of the store if it has
  * failed for 10 s
  */
-export async function readGroup(deps: Collaborators, number: number, signal: AbortSignal): Promise<StayResult> {
+export async function readGroup(
+  deps: Collaborators,
+  number: number,
+  signal: AbortSignal,
+  leftMs: StayTime = startStayTime(),
+): Promise<StayResult> {
   if (deps.stopping.aborted) return { state: 'working', reason: 'stopping' };
+  if (leftMs() === 0) return { state: 'working', reason: 'time' };
   const lease = await takeReader(deps.ledger, number, deps.owner);
   if (lease === undefined) return { state: 'finished', reason: 'empty' };
-  return await new Stay(deps, lease, signal).run();
+  return await new Stay(deps, lease, signal, leftMs).run();
 }
 
 /** Why a stay ends. */
@@ -72,6 +79,7 @@ class Stay {
     private readonly deps: Collaborators,
     private readonly lease: ReaderLease,
     private readonly signal: AbortSignal,
+    private readonly leftMs: StayTime,
   ) {
     setMaxListeners(0, this.#cut.signal); // each round listens
   }
@@ -85,7 +93,7 @@ class Stay {
     const stop = (): void => this.#end({ kind: 'stopping' });
     const signals = [deps.stopping, signal];
     for (const each of signals) each.addEventListener('abort', stop);
-    const timer = setTimeout(() => this.#end({ kind: 'time' }), stayLengthMs());
+    const timer = setTimeout(() => this.#end({ kind: 'time' }), this.leftMs());
     if (signals.some(({ aborted }) => aborted)) stop();
     while (this.#ending === undefined) {
       if (this.#isBeatDue && !this.#isBeating) this.#beat().catch(unexpected);

@@ -22,8 +22,7 @@ const steps = proxyActivities<Activities>({ ...limits, startToCloseTimeout: '3 m
 /**
  * Activities with a task queue of their own. Never dispatched eagerly: the process that ends a stay would always get the
  * next one, and a process that has just started would get none.
- * @param startToCloseTimeout for a stay: longer than its two minutes, because it starts again with each configuration that
- * becomes current. If several changes make a stay longer than this, Temporal starts the next one
+ * @param startToCloseTimeout for a stay: longer than its two minutes, because the work in progress at its end is finished
  */
 function stepsOf(kind: WorkKind, startToCloseTimeout: '3 minutes' | '5 minutes') {
   const taskQueue = queueFor(kind, workflowInfo().taskQueue);
