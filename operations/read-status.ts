@@ -66,6 +66,10 @@ export interface StatusSnapshot {
   readonly lanes: readonly UnsettledLane[];
   readonly places: readonly NamedPigeonhole[];
   readonly sweeps: readonly SweepState[];
+  /** The drop folders that this process cannot read. */
+  readonly folders: readonly UnreadableFolder[];
+  /** The mistake in the file of this process; null: none. */
+  readonly file: UnusableFile | null;
   readonly now: Date;
 }
 
@@ -159,13 +163,22 @@ async function viewSnapshot(
     quotas,
   });
   const folders = unreadableFolders?.() ?? [];
+  const file = unusableFile?.() ?? null;
   const problems = viewProblems(
-    { ...view, lanes, folders, file: unusableFile?.() ?? null, now },
+    { ...view, lanes, folders, file, now },
     {
       behindMs: behindMsOf(config),
     },
   );
-  return { status: { ...view, problems }, lanes, places: pigeonholes, sweeps: own(sweeps, workspace), now };
+  return {
+    status: { ...view, problems },
+    lanes,
+    places: pigeonholes,
+    sweeps: own(sweeps, workspace),
+    folders,
+    file,
+    now,
+  };
 }
 
 /** A sink without the state of its lanes. */

@@ -332,16 +332,21 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const hindrances = new HindranceMemory(() => performance.now());
   const forecast = rememberForecast(forecastNeeds);
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs(), forecast);
-  const memory = new StatusMemory();
-  const statusSources = () => ({
-    memory,
+  // The API and the alerts share what they read, so all of them need the same sources.
+  const shown = {
+    memory: new StatusMemory(),
     ledger,
-    config: editions.current.config,
-    configuration: editions.current.configuration,
     trouble,
     quotas,
     upMs,
     hindrances,
+    unreadableFolders: () => dropFolders.unreadable,
+    unusableFile: () => file.unusable,
+  };
+  const statusSources = () => ({
+    ...shown,
+    config: editions.current.config,
+    configuration: editions.current.configuration,
   });
   const alerts = new AlertDesk({
     sources: statusSources,
@@ -363,16 +368,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const pageCodes = new PageCodes(ledger.clock.nowMs);
   const common: CommonSources = {
-    memory,
-    ledger,
+    ...shown,
     localToken,
     version: packageVersion(),
-    trouble,
-    quotas,
-    upMs,
-    hindrances,
-    unreadableFolders: () => dropFolders.unreadable,
-    unusableFile: () => file.unusable,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
     // Null for a process that serves the API: it is ready even if Temporal is down, because `status` is needed most

@@ -84,8 +84,8 @@ export async function checkAlerts(
 
 async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
   // The quota forecast is expensive, so it is left out if no alert uses it.
-  const { status, lanes, now } = await readSnapshot(sources, null, { withQuotas: isWanted('quota-short', when) });
-  return findConditions({ ...status, lanes, folders: [], file: null, now }, when);
+  const { status, ...facts } = await readSnapshot(sources, null, { withQuotas: isWanted('quota-short', when) });
+  return findConditions({ ...status, ...facts }, when);
 }
 
 /** Result of a check before pacing. `rows` need no message. */

@@ -7,6 +7,7 @@ import { listImports } from '../../importing/read-import.js';
 import type { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import { dropFoldersIn } from '../imports/desk.js';
 import { askToForget, forget } from '../kit/forget.js';
+import { readSnapshot } from '../../operations/read-status.js';
 import { statusOf } from '../kit/status-of.js';
 import { registered } from '../imports/importing.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -327,7 +328,10 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     const folders = dropFoldersIn(scene, set.folder, [{ workspace: 'acme', pigeonhole: 101, folder: 'missing' }]);
     const shown = async (): Promise<readonly string[]> => {
       await folders.look(performance.now());
-      const { problems } = await statusOf(scene, { unreadableFolders: () => folders.unreadable });
+      const sources = { unreadableFolders: () => folders.unreadable };
+      const { problems } = await statusOf(scene, sources);
+      const more = { ...scene.deps, trouble: () => null, quotas: async () => new Map(), ...sources };
+      expect((await readSnapshot(more, null)).folders).toEqual(folders.unreadable); // for alerts
       return problems.flatMap(({ code, detail }) => (code === 'drop-folder-unreadable' ? [String(detail)] : []));
     };
     expect(await shown()).toEqual([`${join(set.folder, 'missing')} does not exist`]);
