@@ -74,7 +74,7 @@ async function makeStatement(
   const { out } = context;
   if (form !== null) {
     const parts = statementFileParts(address, number, form);
-    if (file === undefined) out.line((await textOf(parts)).replace(/\n$/, ''));
+    if (file === undefined) out.line((await textOf(parts)).replace(/\r?\n$/, ''));
     else await writeWholeFile(file, parts);
   }
   const { formatStatement, formatSummary } = await import('../statement/format-statement.js');

@@ -51,6 +51,8 @@ export type SourceClass =
   | 'deletion-rejected'
   | 'deletion-unconfirmed'
   | 'new-since'
+  /** The list is being read again right now, so its pages are those of two reads. */
+  | 'moved-since'
   | 'unexplained';
 
 interface SourceCount {
@@ -73,7 +75,8 @@ export async function compareWithSource(
   return await ledger.db.query<SourceCount>(
     `with own as materialized (
        select id, session_id, wanted, gone_at is not null as is_gone, swept_from,
-         wanted and gone_at is null and coalesce(swept_from > $3, false) as is_read
+         wanted and gone_at is null and coalesce(swept_from > $3, false) as is_read,
+         exists (select 1 from walks w where w.stream_id = streams.id and w.kind = 'sweep') as is_being_read
        from streams where pigeonhole_number = $1 and list = $2),
      shown as materialized (
        select k.key, min(o.session_id) as session_id from own o join pages p on p.stream_id = o.id
@@ -94,6 +97,7 @@ export async function compareWithSource(
          when m.state = 'kept' then 'deletion-rejected'
          when m.state = 'open' then 'deletion-unconfirmed'
          when h.seen_at > o.swept_from then 'new-since'
+         when o.is_being_read then 'moved-since'
          else 'unexplained' end as class, count(*)::int as items
      from shown s full join held h on h.key = s.key
        left join own o on o.id = h.stream_id

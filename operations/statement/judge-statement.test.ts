@@ -80,7 +80,8 @@ describe('a destination of a statement', () => {
     [
       'attendees',
       [
-        { sinkId: 1, isPresent: true, outcome: 'delivered', reason: null, items: 50 },
+        { sinkId: 1, isPresent: true, outcome: 'delivered', reason: null, items: 45 },
+        { sinkId: 1, isPresent: true, outcome: 'withheld', reason: 'unchanged', items: 5 },
         { sinkId: 1, isPresent: true, outcome: 'withheld', reason: 'consent-refused', items: 3 },
         { sinkId: 1, isPresent: true, outcome: 'waiting', reason: null, items: 2 },
         { sinkId: 1, isPresent: true, outcome: 'unsent', reason: 'before', items: 1 },

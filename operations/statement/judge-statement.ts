@@ -19,6 +19,7 @@ import {
   interruptionWords,
   listLabels,
   unsentWords,
+  upToDateReasons,
   withheldWords,
 } from './statement-words.js';
 
@@ -120,7 +121,7 @@ export function judgeDestination(
     state,
     lists: lists
       .map((list): DestinationList => {
-        const own = (counts.get(list) ?? []).filter((row) => row.sinkId === sinkId);
+        const own = (counts.get(list) ?? []).filter((row) => row.sinkId === sinkId).map(upToDate);
         const present = own.filter(({ isPresent }) => isPresent).map((row) => observed(row, state));
         const removed = own.filter(({ isPresent }) => !isPresent);
         return {
@@ -134,6 +135,13 @@ export function judgeDestination(
       })
       .toSorted(byList),
   };
+}
+
+/** An item that the destination has already counts as delivered, although its latest version was not sent. */
+function upToDate(row: OutcomeCount): OutcomeCount {
+  return row.isPresent && row.outcome === 'withheld' && upToDateReasons.has(row.reason ?? '')
+    ? { ...row, outcome: 'delivered', reason: null }
+    : row;
 }
 
 /** A sink that only observes sends nothing, so what it has not sent does not wait. */

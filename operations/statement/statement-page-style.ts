@@ -50,9 +50,11 @@ code { font: 12px/1.4 ui-monospace, Menlo, Consolas, "Liberation Mono", monospac
   section, footer { margin-top: 4mm; overflow: visible; }
   .verdict { padding: 2.5mm 4mm; break-inside: avoid; }
   .verdict h2 { font-size: 12pt; }
-  th, td { padding: .7mm 2mm .7mm 0; }
+  th, td { padding: .35mm 2mm .35mm 0; }
+  .by-session th[scope=row] { white-space: nowrap; font-size: 7.5pt; }
+  .by-session .number { padding-right: 2mm; }
   thead th, .why, .mark { font-size: 7.5pt; }
-  .number { padding-right: 3mm; }
+  .number { padding-right: 2.5mm; }
   .why { min-width: 0; }
   .source th[scope=row], .destinations th[scope=row] { white-space: nowrap; }
   .group th { padding-top: 1.5mm; }

@@ -15,11 +15,13 @@ import type { Destination, SignedStatement, Statement } from './statement.js';
 import { sameQuestions } from './statement-words.js';
 import { pageStyle } from './statement-page-style.js';
 
-/** Rows that fit on two printed pages together with the fixed parts; what exceeds them is added up in one row. */
-const rowsOnPaper = 96;
-const minSessions = 6;
-const maxInterruptions = 8;
-const maxOpenPoints = 12;
+/** Lines of tables that fit on two printed pages beside the fixed parts. */
+const linesOnPaper = 64;
+const minSessions = 5;
+const maxInterruptions = 5;
+const maxOpenPoints = 6;
+/** Characters of the last column of a table that fit on a line. */
+const reasonCharacters = 46;
 
 /**
  * Formats a signed statement as a page of its own, without scripts and without anything from other addresses. Printed on
@@ -27,6 +29,7 @@ const maxOpenPoints = 12;
  */
 export function statementPage({ statement, signature }: SignedStatement): string {
   const { event, number, completedAt, agrees } = statement;
+  const layout = layoutOf(statement);
   const timezone = event.timezone !== null && isTimezone(event.timezone) ? event.timezone : null;
   const at = (iso: string): string => localInstant(iso, timezone);
   const title = event.name ?? `Event ${event.id}`;
@@ -54,8 +57,8 @@ ${text(`Made on ${at(completedAt)}. All times are in the time zone ${timezone ??
 </section>
 ${openSection(statement)}
 ${sourceSection(statement)}
-${destinationSection(statement)}
-${sessionSection(statement, timezone)}
+${destinationSection(statement, layout)}
+${sessionSection(statement, layout, timezone)}
 ${coverageSection(statement, at)}
 <footer>
 <h2>How to check this statement</h2>
@@ -121,11 +124,11 @@ const stateNotes: Readonly<Record<Destination['state'], string>> = {
   failing: ', accepts nothing at present',
 };
 
-function destinationSection({ destinations }: Statement): string {
+function destinationSection({ destinations }: Statement, { isShort }: Layout): string {
   if (destinations.length === 0) return '';
   const bodies = destinations.map((destination) => {
-    const { name, type, state, lists } = destination;
-    const rows = lists.map((list) => {
+    const { name, type, state } = destination;
+    const rows = destinationRows(destination, isShort).map((list) => {
       const { label, items, delivered, withheld, refused, waiting, unsent } = list;
       const numbers = [items, delivered, withheld, refused, waiting, unsent];
       return `<tr><th scope="row">${text(label)}</th>${numbers.map((n) => `<td class="number${n === 0 ? ' none' : ''}">${grouped(n)}</td>`).join('')}<td class="why">${text(reasonsText(list))}</td></tr>`;
@@ -142,21 +145,57 @@ ${bodies.join('\n')}</table>
 </section>`;
 }
 
-/** Returns the number of sessions that fit on the paper beside everything else. */
-function sessionsOnPaper({ open, source, destinations, coverage }: Statement): number {
-  const rows =
-    Math.min(open.length, maxOpenPoints) * 2 +
-    source.lists.length +
-    source.lists.filter(({ differences }) => differences.length > 0).length +
-    destinations.reduce(
-      (sum, { lists }) => sum + 2 + lists.length + lists.filter(({ reasons }) => reasons.length > 1).length,
-      0,
+/** Returns the lines of the tables without the one of the sessions. */
+function linesOf(
+  { open, source, destinations, coverage }: Statement,
+  { isShort }: { readonly isShort: boolean },
+): number {
+  const linesOfText = (reason: string): number => Math.max(1, Math.ceil(reason.length / reasonCharacters));
+  const sum = (lines: readonly number[]): number => lines.reduce((total, n) => total + n, 0);
+  return (
+    (open.length === 0 ? 0 : 4 + 4 * Math.min(open.length, maxOpenPoints)) +
+    sum(source.lists.map((list) => linesOfText(differenceText(list)))) +
+    sum(
+      destinations.map((destination) => {
+        const rows = destinationRows(destination, isShort);
+        return (
+          1 + sum(rows.map((list) => linesOfText(reasonsText(list)))) + (removalsText(destination) === null ? 0 : 2)
+        );
+      }),
     ) +
-    Math.min(coverage.interruptions.length, maxInterruptions);
-  return Math.max(minSessions, rowsOnPaper - 28 - rows);
+    Math.min(coverage.interruptions.length, maxInterruptions + 1)
+  );
 }
 
-function sessionSection(statement: Statement, timezone: string | null): string {
+/** Limits that keep the statement on two pages. Every sum stays. */
+interface Layout {
+  /** Whether the lists of which a destination has everything are in one row. */
+  readonly isShort: boolean;
+  /** Maximum number of rows of the table of sessions. */
+  readonly sessions: number;
+}
+
+function layoutOf(statement: Statement): Layout {
+  const isShort = linesOf(statement, { isShort: false }) + minSessions > linesOnPaper;
+  return { isShort, sessions: Math.max(minSessions, linesOnPaper - linesOf(statement, { isShort })) };
+}
+
+type DestinationRow = Pick<
+  Destination['lists'][number],
+  'label' | 'items' | 'delivered' | 'withheld' | 'refused' | 'waiting' | 'unsent' | 'reasons'
+>;
+
+/** Returns the rows of a destination. @param isShort lists of which it has everything are added up in the last row */
+function destinationRows({ lists }: Destination, isShort: boolean): readonly DestinationRow[] {
+  const whole = lists.filter(({ items, delivered }) => items === delivered);
+  if (!isShort || whole.length < 2) return lists;
+  const items = whole.reduce((sum, list) => sum + list.items, 0);
+  const rest = { items, delivered: items, withheld: 0, refused: 0, waiting: 0, unsent: 0, reasons: [] };
+  const label = `${grouped(whole.length)} lists, complete`;
+  return [...lists.filter((list) => !whole.includes(list)), { label, ...rest }];
+}
+
+function sessionSection(statement: Statement, layout: Layout, timezone: string | null): string {
   const { source, sessions } = statement;
   const lists = source.lists.filter((list) => list.sessions.length > 0);
   if (lists.length === 0) return '';
@@ -169,7 +208,7 @@ function sessionSection(statement: Statement, timezone: string | null): string {
     ...sessions.map(({ session, type, startsAt }) => ({
       session: session as number | null,
       label: [
-        startsAt === null ? null : localInstant(startsAt, timezone),
+        startsAt === null ? null : localInstant(startsAt, timezone).replace(/ \d{4},/, ','),
         sessionTypeWords(type) || null,
         `ID ${session}`,
       ]
@@ -178,7 +217,7 @@ function sessionSection(statement: Statement, timezone: string | null): string {
     })),
     ...others.map((session) => ({ session, label: session === null ? 'no session' : `deleted session ${session}` })),
   ].filter(({ session }) => counts.some((rows) => rows.has(session)));
-  const limit = sessionsOnPaper(statement);
+  const limit = layout.sessions;
   const shown = all.length > limit ? all.slice(0, limit - 1) : all;
   const rest = all.slice(shown.length);
   const cellOf = (rows: (typeof counts)[number], ids: readonly (number | null)[]): string => {

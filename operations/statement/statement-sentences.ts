@@ -74,7 +74,7 @@ export function coverageText({
 /** Returns the type of a session in words. Pure. */
 export function sessionTypeWords(type: string | null): string {
   if (type === null) return '';
-  return type === 'qna' ? 'questions' : type.replaceAll('_', ' ');
+  return type === 'qna' ? 'Q&A' : type.replace(/^poll_/, '').replaceAll('_', ' ');
 }
 
 /** Returns an instant as `3 Jun 2026, 10:05` in a time zone. Pure. @param timezone null or unknown: UTC */

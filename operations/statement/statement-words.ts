@@ -45,10 +45,14 @@ export const differenceWords = {
   },
   'deletion-unconfirmed': {
     text: 'not shown by the event service at the last reading; pigeonpost is still checking whether they were deleted',
-    todo: 'Make another statement in an hour.',
+    todo: 'Make another statement later; in a list without an order, the check takes a day.',
   },
   'new-since': {
     text: 'that arrived while this statement was being made',
+    todo: 'Make another statement when the event is over.',
+  },
+  'moved-since': {
+    text: 'that moved within their list while this statement was being made',
     todo: 'Make another statement when the event is over.',
   },
   'removed-since': {
@@ -75,7 +79,7 @@ export const unsentWords = {
 } as const;
 
 export const interruptionWords: Readonly<Record<InterruptionCause, string>> = {
-  stopped: 'pigeonpost was not running',
+  stopped: 'pigeonpost was not running, or its store did not answer',
   silent: 'the event service did not answer',
   quota: 'the permitted number of requests to the event service was used up',
   throttled: 'the event service asked pigeonpost to wait',
@@ -95,11 +99,13 @@ export const withheldWords: Readonly<Record<string, string>> = {
   condition: 'left out by the settings of this destination',
   'no-record': 'left out by the settings of this destination',
   'no-person': 'would show who a person is, which is not allowed here',
-  unchanged: 'nothing to send: the destination has the same content already',
   kept: 'the settings of this destination keep what it received before',
   'list-not-wanted': 'this destination no longer receives the list',
   [withdrawnReason]: 'people who withdrew their agreement later; their data was removed from the destination',
 };
+
+/** Reasons why a sink sent nothing because the destination has the item already. It counts as delivered. */
+export const upToDateReasons: ReadonlySet<string> = new Set(['unchanged', 'same-grade', 'done-before', 'by-replay']);
 
 /** A note about lists that contain the same items. */
 export const sameQuestions = 'Both lists of questions contain the same questions.';
