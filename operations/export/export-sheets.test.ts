@@ -86,7 +86,9 @@ describe.each(kinds)('an export from a ledger on %s', (kind) => {
   it('has a column for each documented field and each profile field, with types, in the time zone of the event', async () => {
     await store(0, { list: 'pigeonholes', key: 101, payload: { id: 101, timezone: 'America/New_York' } });
     await store(101, { list: 'attendees', key: 5, payload: { ...attendee(5), Company: '=Acme' }, consent: 'obtained' });
-    const [row] = await rowsOf('attendees');
+    await store(101, { list: 'attendees', key: 6, payload: { id: 6, consent: null }, consent: 'not-asked' });
+    const [row, other] = await rowsOf('attendees');
+    expect(other).not.toHaveProperty('consent'); // its members have columns
     expect(row).toMatchObject({
       id: { number: 5 },
       attendeeCode: 'code-5',

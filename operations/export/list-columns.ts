@@ -138,11 +138,15 @@ function profileOf({ attendee }: ExportedItem): Map<string, unknown> {
   return new Map(profile.map(([name, value]) => [`attendee.${name}`, value]));
 }
 
-/** Returns the values of an item by path. Members of a member are part of the path, deeper ones of the value. */
+/**
+ * Returns the values of an item by path. Members of a member are part of the path, deeper ones of the value. Leaves out
+ * null, which may stand for a member with documented members.
+ */
 function leaves(data: Fields | null): Map<string, unknown> {
   const found = new Map<string, unknown>();
   for (const [name, value] of Object.entries(data ?? {})) {
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    if (value === null) continue;
+    if (typeof value === 'object' && !Array.isArray(value)) {
       for (const [member, own] of Object.entries(value)) found.set(`${name}.${member}`, own);
     } else found.set(name, value);
   }

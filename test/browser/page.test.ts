@@ -369,7 +369,7 @@ suite('a pigeonhole', () => {
     expect(csv.suggestedFilename()).toBe('acme-101-attendees.csv');
     const text = await readFile((await csv.path())!, 'utf8');
     const header = text.slice(1).split('\r\n')[0]!;
-    expect(header).toContain('"attendeeCode","Name"');
+    for (const column of ['attendeeCode', 'Name', 'item.consent']) expect(header).toContain(`"${column}"`);
     expect(text.trim().split('\r\n').length).toBeGreaterThan(20);
     await shows('acme-101-attendees.csv was saved');
   });
