@@ -24,26 +24,21 @@ interface Whole {
   /** The cursor of the next page; null if all pages were read. */
   after: string | undefined | null;
   readonly startedAtMs: number;
-  /** Time of the latest use, Unix time in ms. */
-  usedAtMs: number;
+  /** Ids of the contacts whose participation was returned. */
+  readonly used: Set<string>;
 }
 
 /** Number of participations on a page. */
 const PAGE = 100;
 /** Up to this number of participations, each is read in a call of its own. */
 const FEW = 5;
-/**
- * Times for which the participations of an event are believed if they are as expected: as long as the same audit
- * uses them, and not longer than half an hour.
- */
-const IDLE_FOR_MS = 60_000;
-const BELIEVED_FOR_MS = 30 * 60_000;
-/** Time for which an event that was not read completely is kept, because the audit waits after a failure. */
-const UNFINISHED_FOR_MS = 15 * 60_000;
+/** Maximum time for which the participations of an event are kept, so that an audit that waits can continue. */
+const KEPT_FOR_MS = 30 * 60_000;
 
 /**
  * Reads the participations in marketing events. HubSpot has no batch read for them, so the first of many wanted ones
- * reads all participations of the event, which are kept while the audit uses them. Keeps ids and states only.
+ * reads all participations of the event. Each is believed once: an audit that asks for it again reads it again. Keeps ids
+ * and states only.
  */
 export class Participations {
   readonly #events = new Map<string, Whole>();
@@ -60,10 +55,13 @@ export class Participations {
     const found = new Map<string, Participation | null>();
     let unsure = wanted;
     if (wanted.length > FEW) {
-      const whole = await this.#readAll(eventId, sending);
+      const whole = await this.#readAll(eventId, wanted, sending);
       if ('kind' in whole) return whole;
-      for (const { contactId } of wanted) found.set(contactId, whole.get(contactId) ?? null);
-      unsure = wanted.filter(({ contactId, isExpected }) => !isExpected(found.get(contactId)?.state ?? null));
+      for (const { contactId } of wanted) found.set(contactId, whole.byContact.get(contactId) ?? null);
+      unsure = wanted.filter(
+        ({ contactId, isExpected }) => whole.used.has(contactId) || !isExpected(found.get(contactId)?.state ?? null),
+      );
+      for (const { contactId } of wanted) whole.used.add(contactId);
     }
     for (const { contactId } of unsure) {
       const one = await readOne(eventId, contactId, sending);
@@ -73,29 +71,27 @@ export class Participations {
     return found;
   }
 
-  async #readAll(eventId: string, sending: Sending): Promise<ReadonlyMap<string, Participation> | Result> {
+  async #readAll(eventId: string, wanted: readonly WantedParticipation[], sending: Sending): Promise<Whole | Result> {
     const nowMs = sending.now();
-    for (const [id, { after, startedAtMs, usedAtMs }] of this.#events) {
-      const idleMs = after === null ? IDLE_FOR_MS : UNFINISHED_FOR_MS;
-      if (nowMs - usedAtMs > idleMs || nowMs - startedAtMs > BELIEVED_FOR_MS) this.#events.delete(id);
+    for (const [id, { startedAtMs }] of this.#events) {
+      if (nowMs - startedAtMs > KEPT_FOR_MS) this.#events.delete(id);
     }
-    const whole = this.#events.get(eventId) ?? {
-      byContact: new Map(),
-      after: undefined,
-      startedAtMs: nowMs,
-      usedAtMs: nowMs,
-    };
-    whole.usedAtMs = nowMs;
+    const known = this.#events.get(eventId);
+    const isUsedUp = wanted.filter(({ contactId }) => known?.used.has(contactId)).length > FEW;
+    const whole: Whole =
+      known === undefined || isUsedUp
+        ? { byContact: new Map(), after: undefined, startedAtMs: nowMs, used: new Set() }
+        : known;
     this.#events.set(eventId, whole);
     while (whole.after !== null) {
       const query = whole.after === undefined ? '' : `&after=${encodeURIComponent(whole.after)}`;
       const page = await readPage(eventId, `limit=${PAGE}${query}`, sending);
-      if (page === null) return new Map();
-      if ('kind' in page) return page;
+      if (page !== null && 'kind' in page) return page;
+      whole.after = page?.after ?? null;
+      if (page === null) break;
       for (const [contactId, participation] of page.participations) whole.byContact.set(contactId, participation);
-      whole.after = page.after;
     }
-    return whole.byContact;
+    return whole;
   }
 }
 
