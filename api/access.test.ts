@@ -47,6 +47,8 @@ interface Asked {
 }
 
 /** Every route with the roles that may use it, written independently of the code. */
+const repair = { id: uuid, pigeonhole: null, until: 1 };
+
 const routes: readonly Asked[] = [
   ...[
     '/api/status',
@@ -65,6 +67,8 @@ const routes: readonly Asked[] = [
     '/api/sinks/hooks',
     '/api/sinks/hooks/lanes',
     '/api/sinks/hooks/outcomes',
+    '/api/sinks/hooks/parity',
+    '/api/sinks/hooks/parity/findings',
     '/api/sinks/hooks/deliveries?pigeonhole=acme/101',
     '/api/dead-letters',
     '/api/dead-letters/items',
@@ -133,6 +137,8 @@ const routes: readonly Asked[] = [
   { method: 'GET', path: '/api/alerts', may: reading },
   { method: 'POST', path: '/api/alerts/test', body: {}, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/sinks/hooks/test', body: {}, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/sinks/hooks/audits', body: { pigeonhole: null }, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/sinks/hooks/repairs', body: repair, may: ['operator', 'admin'] },
   ...['/api/erasures', `/api/erasures/${uuid}`, '/api/forgotten'].map((path) => ({
     method: 'GET',
     path,
@@ -300,7 +306,7 @@ describe.each([anyStore])('access to the API, on %s', (kind) => {
     const { app, ledger, acted } = await open(kind);
     const own = await tokenWith(ledger, 'own', ['admin'], { workspace: 'acme' });
     const refused = [
-      ...routes.filter(({ path }) => /tokens|audit|configuration|events/.test(path)),
+      ...routes.filter(({ path }) => /tokens|audit$|configuration|events/.test(path)),
       { method: 'GET', path: '/api/pigeonholes/other/101' },
       { method: 'GET', path: '/api/pigeonholes?workspace=other' },
       { method: 'GET', path: '/api/items/other/101/attendees' },
@@ -318,6 +324,10 @@ describe.each([anyStore])('access to the API, on %s', (kind) => {
       { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'sink', name: 'shared' } },
       { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'sink', name: 'theirs' } },
       { method: 'POST', path: '/api/preview', body: { ...preview, sink: 'shared', pigeonhole: null } },
+      { method: 'POST', path: '/api/sinks/shared/audits', body: { pigeonhole: null } },
+      { method: 'POST', path: '/api/sinks/shared/audits', body: { pigeonhole: 'other/101' } },
+      { method: 'POST', path: '/api/sinks/shared/repairs', body: repair },
+      { method: 'GET', path: '/api/sinks/shared/parity?pigeonhole=other/101' },
     ];
     for (const route of refused) {
       const { status: found } = await ask(app, route, own);

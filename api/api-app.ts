@@ -11,6 +11,7 @@ import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
 import type { EventChecks } from '../operations/ready/readiness.js';
+import type { RepairRequest, startAudit, startRepair } from '../operations/audit-sink.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
 import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from './alerts.js';
@@ -59,6 +60,13 @@ export interface ApiSources extends StatusSources {
   /** Writes an operator's request to the ledger, then wakes the workflow. */
   readonly act: (action: Action) => Promise<ActionResult>;
   readonly replay: (request: ReplayRequest) => Promise<ReplayResult>;
+  /** Whether the destination of a sink can be read, so that it can be audited. */
+  readonly canAudit: (sink: string) => boolean;
+  readonly audit: (request: {
+    readonly sink: string;
+    readonly pigeonhole: string | null;
+  }) => ReturnType<typeof startAudit>;
+  readonly repair: (sink: string, request: RepairRequest) => ReturnType<typeof startRepair>;
   /** @throws {ConfigError | ClientOptionsError} for a configuration that cannot be used */
   readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
   readonly applyConfiguration: () => Promise<AppliedConfiguration>;

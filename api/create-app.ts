@@ -34,6 +34,7 @@ import { serveProvisioning } from './provisioning.js';
 import { serveReady } from './ready.js';
 import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
 import { serveHealth, serveInstance } from './health.js';
+import { serveParity } from './parity.js';
 import { servePersons } from './persons.js';
 import { createPlaces } from './places.js';
 import { servePigeonholes } from './pigeonholes.js';
@@ -79,6 +80,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   servePigeonholes(app, sources);
   serveStatements(app, sources);
   serveSinks(app, sources);
+  serveParity(app, sources);
   serveQuotas(app, sources);
   serveItems(app, sources);
   serveLiveChanges(app, sources);

@@ -7,6 +7,7 @@ import { itemNameSchema, withNames } from './item-names.js';
 import { itemKey, printable, instant } from '../base/printable.js';
 import { answers, needs, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
+import { findingsOfItem, itemFindingSchema } from '../operations/audit-sink.js';
 import { outcomeText } from '../base/delivery-words.js';
 import { causeText, reasonText } from '../sinks/reason-words.js';
 
@@ -75,6 +76,10 @@ export const whySchema = z
       .object({ list: z.string(), sinks: z.array(z.string()).readonly().describe('Sinks that received it.') })
       .nullable()
       .describe('For a question: the same question, with the same key, in the other list of questions.'),
+    audit: z
+      .array(itemFindingSchema)
+      .readonly()
+      .describe('What audits have found: destinations that differ from what was delivered.'),
     revisions: z.array(whyRevisionSchema).readonly(),
   })
   .openapi('Why');
@@ -170,5 +175,6 @@ async function explainItem(
     return { ...change, foundAt: foundAt.toISOString(), sinks: [...told, ...untold] };
   });
   const { pigeonholeNumber: _number, lastSequence: _last, seenAt, ...known } = item;
-  return withIsoInstants({ ...known, list, key, lastChangedAt: seenAt, twin, revisions });
+  const audit = await findingsOfItem(ledger, { ...known, list, key });
+  return withIsoInstants({ ...known, list, key, lastChangedAt: seenAt, twin, audit, revisions });
 }

@@ -7,7 +7,8 @@ import { CliCommand, exampleText, type Run } from './command.js';
 import { addActions, addSink } from './commands/act.js';
 import { addAlerts } from './commands/alerts.js';
 import { addApply } from './commands/apply.js';
-import { addAudit, addOpen, addToken } from './commands/access.js';
+import { addAudit } from './commands/audit.js';
+import { addAuditLog, addOpen, addToken } from './commands/access.js';
 import { addBackup, addKey } from './commands/backup.js';
 import { addCheck } from './commands/check.js';
 import { addCompletion } from './commands/completion.js';
@@ -43,10 +44,10 @@ const commandGroups: readonly (readonly [heading: string, commands: readonly Add
     'Observe',
     [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addStatement, addDoctor],
   ],
-  ['Operate', [addActions, addReplay, addSink, addDeadLetters, addDeletions, addConfig, addAlerts]],
+  ['Operate', [addActions, addReplay, addSink, addAudit, addDeadLetters, addDeletions, addConfig, addAlerts]],
   ['Registrants and events', [addImport, addExport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],
-  ['Administer', [addToken, addAudit, addBackup, addRestore, addKey, addCompletion]],
+  ['Administer', [addToken, addAuditLog, addBackup, addRestore, addKey, addCompletion]],
 ];
 
 const exitCodes =

@@ -128,8 +128,8 @@ type CommonSink = Omit<SinkConfig, 'settings'>;
 
 /** Returns the keys that all sinks share. The sink's own keys are in `settings`, as their schema returns them. */
 function toSink(sink: CommonSink, settings: unknown): SinkConfig {
-  const { type, lists, consent, history, mode, onConsentWithdrawn, onForget, limits } = sink;
-  return { type, settings, lists, consent, history, mode, onConsentWithdrawn, onForget, limits };
+  const { type, lists, consent, history, mode, onConsentWithdrawn, onForget, limits, audit } = sink;
+  return { type, settings, lists, consent, history, mode, onConsentWithdrawn, onForget, limits, audit };
 }
 
 function toRetention(retention: ParsedConfig['retention']): Retention {

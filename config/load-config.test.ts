@@ -37,6 +37,7 @@ describe('the smallest file', () => {
           mode: 'send',
           onConsentWithdrawn: 'keep',
           onForget: 'clear-our-fields',
+          audit: 86_400_000,
         },
       },
       store: { kind: 'embedded', folder: join(config.folder, 'data') },
@@ -259,6 +260,7 @@ describe('loading', () => {
       mode: 'send',
       onConsentWithdrawn: 'keep',
       onForget: 'clear-our-fields',
+      audit: 86_400_000,
     });
   });
 

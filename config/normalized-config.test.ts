@@ -39,6 +39,7 @@ describe('the normalized configuration', () => {
           mode: 'send',
           onConsentWithdrawn: 'keep',
           onForget: 'clear-our-fields',
+          audit: 86_400_000,
         },
       },
     });

@@ -51,6 +51,11 @@ export interface Candidate {
   readonly replay: number;
   /** The replay's id as receivers see it; null if there is none. */
   readonly replayId: string | null;
+  /**
+   * True if the change is sent again because an audit found a difference: everything is planned again, and a removal that
+   * was delivered before is sent again.
+   */
+  readonly repair: boolean;
 }
 
 /** A change that the sink receives, and whether it may see the person's identity. */
@@ -117,7 +122,7 @@ export const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, f
   false as redriven`;
 
 /** The other columns of a candidate that has no delivery yet and that no replay emits. */
-export const withoutDelivery = `${neverTried}, 0 as replay, null::uuid as "replayId"`;
+export const withoutDelivery = `${neverTried}, 0 as replay, null::uuid as "replayId", false as repair`;
 
 /** `lateral` with a limit forces one primary-key look-up per row, whatever the table statistics. */
 export const candidateJoins = `cross join lateral (select * from items where pigeonhole_number = c.pigeonhole_number
@@ -200,6 +205,15 @@ export async function toCandidates(
   return rows.map((row, index) => {
     const now = judgedLists.has(row.list) ? judge(interactions[index]!).visibility : row.itemVisibility;
     const named = row.foundVisibility === 'named' && now === 'named' && row.itemVisibility === 'named';
-    return { ...row, visibility: row.foundVisibility === null ? null : named ? 'named' : 'anonymous' };
+    const visibility = row.foundVisibility === null ? null : named ? 'named' : 'anonymous';
+    return { ...row, ...(row.repair ? heldThere(row) : {}), visibility };
   });
+}
+
+/**
+ * The facts of a repaired item that the audit has found, although earlier deliveries say otherwise: the destination still
+ * holds the item, so a removal is sent again.
+ */
+function heldThere({ erased }: CandidateRow): Pick<Candidate, 'sentBefore' | 'erased'> {
+  return { sentBefore: true, erased: erased === null ? null : 'received' };
 }

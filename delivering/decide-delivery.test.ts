@@ -23,6 +23,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   erased: null,
   replay: 0,
   replayId: null,
+  repair: false,
   ...more,
 });
 const sink = (more: Partial<DecidingSink> = {}): DecidingSink => ({

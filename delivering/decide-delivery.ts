@@ -85,13 +85,13 @@ export function isWithdrawn(
   candidate: Candidate,
   { onConsentWithdrawn }: Pick<DecidingSink, 'onConsentWithdrawn'>,
 ): boolean {
-  const { kind, consent, latest, sentBefore, sentWithIdentity, replay } = candidate;
+  const { kind, consent, latest, sentBefore, sentWithIdentity, replay, repair } = candidate;
   return (
     onConsentWithdrawn === 'forget' &&
     kind !== 'deleted' &&
     consent === 'refused' &&
     latest &&
-    replay === 0 &&
+    (replay === 0 || repair) &&
     (sentBefore || sentWithIdentity !== null)
   );
 }
@@ -100,10 +100,10 @@ export function isWithdrawn(
  * Decides to send a removal. If an unusually large number of people withdrew consent, which may be a mistake in the
  * service, the removal becomes a dead letter until an operator confirms it.
  */
-function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
-  // True if an earlier attempt started the removal or an operator confirmed it. Engagement counts are removed along
+function forget({ list, sentWithIdentity, repair }: Candidate, { mayForget }: DecidingSink): Decision {
+  // True if an earlier attempt started the removal, or an operator confirmed it or its repair. Engagement counts are removed along
   // with the person's record, so they do not use up a removal of their own.
-  const isInProgress = sentWithIdentity === false || list === engagementList;
+  const isInProgress = sentWithIdentity === false || repair || list === engagementList;
   if (isInProgress || mayForget()) return { kind: 'send', identity: false };
   return {
     kind: 'park',

@@ -36,13 +36,14 @@ const openColumns = `${candidateColumns}, d.identity as "sentWithIdentity", d.at
   d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1
   and l.pigeonhole_number = $2) > d.updated_at
     as "othersPassedSince",
-  coalesce(d.redriven, false) as redriven, false as blocked, d.replay, r.id as "replayId"`;
+  coalesce(d.redriven, false) as redriven, false as blocked, d.replay, r.id as "replayId",
+  coalesce(r.repair, false) as repair`;
 
 /** Joins the change, the item and the replay of a delivery `d`. */
 export const openJoins = `cross join lateral (select * from changes where pigeonhole_number = d.pigeonhole_number
   and sequence = d.sequence limit 1) c
   ${candidateJoins}
-  left join lateral (select id from replays where number = d.replay limit 1) r on true`;
+  left join lateral (select id, repair from replays where number = d.replay limit 1) r on true`;
 
 /**
  * For a lane that delivers all its changes in order: a delivery that is being sent, or is not due yet, blocks all later

@@ -104,7 +104,8 @@ export function networkSettings({ network }: Config): NetworkSettings {
  * was paused because of a refused credential: the change may have corrected the credential.
  */
 export function fingerprintOf(config: Pick<Config, 'sinks'>, ledger: Ledger, name: string): string {
-  const onlyThisSink = { workspaces: {}, syncs: {}, sinks: { [name]: config.sinks[name]! } };
+  const sink: SinkConfig = { ...config.sinks[name]!, audit: 'never' }; // the interval of audits says nothing about sending
+  const onlyThisSink = { workspaces: {}, syncs: {}, sinks: { [name]: sink } };
   const document = normalizedConfig(onlyThisSink, (secret) => ledger.hash.fingerprint(secret));
   return ledger.hash.fingerprint(JSON.stringify(document));
 }

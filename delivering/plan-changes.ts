@@ -74,7 +74,8 @@ async function subjectsOf(tx: Queryable, lane: SubjectsLane, changes: readonly S
 function toSubject(shown: ShownChange, related: RelatedItems, place: PigeonholeName): Subject {
   const { payload, identity } = shown;
   const dataJson = identity ? (payload ?? undefined) : undefined; // the stored text, if it is sent as stored
-  return { ...related, change: toChange(shown, place), dataJson, removal: removalOf(shown) };
+  const again = shown.repair ? ({ again: true } as const) : {};
+  return { ...related, ...again, change: toChange(shown, place), dataJson, removal: removalOf(shown) };
 }
 
 function removalOf(shown: ShownChange): Subject['removal'] {

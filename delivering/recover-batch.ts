@@ -125,7 +125,8 @@ export async function changesToRecover(
 async function inFlight(ledger: Ledger, lease: LaneLease, limit: number): Promise<ShownChange[]> {
   const rows = await ledger.db.query<CandidateRow>(
     `select ${candidateColumns}, d.identity as "sentWithIdentity", d.attempts, false as "othersPassedSince",
-       coalesce(d.redriven, false) as redriven, false as blocked, d.replay, r.id as "replayId"
+       coalesce(d.redriven, false) as redriven, false as blocked, d.replay, r.id as "replayId",
+       coalesce(r.repair, false) as repair
      from deliveries d ${openJoins}
      where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
      order by d.sequence, d.replay limit $3`,

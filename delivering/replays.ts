@@ -72,6 +72,38 @@ export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Prom
   });
 }
 
+/**
+ * Adds a replay for a repair, which has no lanes yet (`addRepairLane`).
+ * @returns undefined if a replay with this id already exists, in which case nothing changes
+ */
+export async function addRepair(
+  tx: Queryable,
+  { id, by, reason }: Pick<ReplayRequest, 'id' | 'by' | 'reason'>,
+): Promise<number | undefined> {
+  const [row] = await tx.query<{ number: number }>(
+    `insert into replays (id, requested_by, reason, repair) select $1, $2, $3, true
+     where not exists (select 1 from replays where id = $1)
+     on conflict (id) do nothing returning number`,
+    [id, by, reason],
+  );
+  return row?.number;
+}
+
+/** Lets a lane send the findings of a repair that are marked as sent. The caller has locked the lane. */
+export async function addRepairLane(
+  tx: Queryable,
+  { sinkId, pigeonholeNumber }: Pick<LaneLease, 'sinkId' | 'pigeonholeNumber'>,
+  { repair, total }: { readonly repair: number; readonly total: number },
+): Promise<void> {
+  await tx.query(
+    `insert into replay_lanes as l (replay, sink_id, pigeonhole_number, until, total)
+     select $1, $2, $3, p.next_sequence - 1, $4 from pigeonholes p where p.pigeonhole_number = $3
+     on conflict (replay, sink_id, pigeonhole_number) do update set until = excluded.until, position = 0, done_at = null,
+       total = l.total + excluded.total`,
+    [repair, sinkId, pigeonholeNumber, total],
+  );
+}
+
 /** A replay that still has items to emit or to deliver. */
 export interface OpenReplay {
   readonly id: string;
@@ -169,15 +201,17 @@ export async function nextReplayed(
     from_at: Date | null;
     until: number;
     position: number;
+    repair: boolean;
   }>(
-    `select r.number, r.id, r.lists, r.from_at, l.until, l.position
+    `select r.number, r.id, r.lists, r.from_at, l.until, l.position, r.repair
      from replay_lanes l join replays r on r.number = l.replay
      where l.sink_id = $1 and l.pigeonhole_number = $2 and l.done_at is null order by l.replay limit 1`,
     [sinkId, pigeonholeNumber],
   );
   if (replay === undefined) return { rows: [], done: true };
   const requested = replay.lists?.split(' ');
-  const { rows, reached } = await replayedChanges(
+  const next = replay.repair ? repairedChanges : replayedChanges;
+  const { rows, reached } = await next(
     tx,
     {
       sinkId,
@@ -249,7 +283,8 @@ interface ReplayRange {
 async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.until, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
+    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId",
+       false as repair
      from changes c ${candidateJoins}
      where c.pigeonhole_number = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
@@ -267,6 +302,28 @@ async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number)
     ],
   );
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
+}
+
+/**
+ * Returns the changes that a repair emits next: the last change of each item that an audit found to differ, also if it is a
+ * removal. In a log: the revision itself.
+ */
+async function repairedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
+  const rows = await tx.query<CandidateRow>(
+    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $6::int4 as replay, $7::uuid as "replayId",
+       true as repair
+     from (select list, key, entry from parity_findings where sink_id = $1 and pigeonhole_number = $2 and repair = $6 and sent
+         and action <> 'remove-copy' and list = any($5::text[])) f
+       cross join lateral (select last_sequence from items
+         where pigeonhole_number = $2 and list = f.list and key = f.key limit 1) n
+       cross join lateral (select * from changes where pigeonhole_number = $2
+         and sequence = case when f.entry = 0 then n.last_sequence else f.entry end limit 1) c
+       ${candidateJoins}
+     where c.sequence > $3 and c.sequence <= $4
+     order by c.sequence limit $8`,
+    [range.sinkId, range.pigeonholeNumber, range.after, range.until, range.lists, range.replay, range.replayId, limit],
+  );
+  return { rows, reached: rows.length < limit ? range.until : rows.at(-1)!.sequence };
 }
 
 interface StoredItemsQuery {

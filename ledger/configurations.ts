@@ -101,6 +101,15 @@ export function anotherConfiguration(own: number, current: number): LedgerError 
   );
 }
 
+/** Returns the document of a configuration; undefined if there is none with this number. */
+export async function configurationDocument(ledger: Ledger, number: number): Promise<unknown> {
+  const [row] = await ledger.db.query<{ document: string }>(
+    'select document::text as document from configurations where number = $1',
+    [number],
+  );
+  return row === undefined ? undefined : JSON.parse(row.document);
+}
+
 /** Returns the number of the current configuration. A process that runs another one refuses work. */
 export async function currentConfiguration(ledger: Ledger): Promise<number> {
   const [row] = await ledger.db.query<{ number: number | null }>('select max(number) as number from configurations');

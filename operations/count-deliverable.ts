@@ -86,6 +86,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       redriven: false,
       replay: 0,
       replayId: null,
+      repair: false,
     },
     {
       lists: [list],

@@ -62,6 +62,17 @@ function snapshot({
   };
 }
 
+const parity = {
+  auditedAt: '2026-11-21T09:00:00.000Z',
+  compared: 100,
+  stale: 0,
+  explained: 7,
+  changed: 1,
+  missing: 2,
+  extra: 0,
+  unreadable: 3,
+};
+
 const shown = (given: Given) => viewProblems(snapshot(given));
 
 const each: readonly (readonly [string, Given, string | null, string | null, RegExp])[] = [
@@ -241,6 +252,13 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     '/api/dead-letters?sink=hooks',
     'Show the dead letters',
     /^The mapping of sink hooks failed on 3 changes$/,
+  ],
+  [
+    'parity-differs',
+    { to: { parity } },
+    '/api/sinks/hooks/parity',
+    'Show the differences',
+    /^The destination of sink hooks differs from what was delivered: 2 missing, 1 changed there$/,
   ],
 ];
 

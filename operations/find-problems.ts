@@ -208,6 +208,9 @@ function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number):
     else add('sink-withholding', { facts: { list, text, ...(observes ? { observes: 1 } : {}) } });
   }
   if (observes) add('sink-observing', {});
+  const { stale = 0, changed = 0, missing = 0, extra = 0, auditedAt = null } = sink.parity ?? {};
+  if (stale + changed + missing + extra > 0)
+    add('parity-differs', { facts: { stale, changed, missing, extra, auditedAt } });
   const letters = sumOf(dead);
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);
   if (letters > 0) add('dead-letters', { facts: mapping === 0 ? { letters } : { letters, mapping } });

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import type { Backlogs } from '../delivering/backlogs.js';
 import { isSent, sentByValue } from '../delivering/lane-plans.js';
 import { type UnsettledLane, readWaitsFor, unsettledLanes } from '../delivering/read-lanes.js';
+import { type SinkParity, sinkParities } from '../delivering/parity/lane-parity.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
@@ -23,6 +24,8 @@ export interface LedgerStatus {
   readonly outcomes: readonly SinkOutcome[];
   /** Lanes on which something is left to do or fails. */
   readonly lanes: readonly UnsettledLane[];
+  /** The results of audits. */
+  readonly parities: readonly SinkParity[];
 }
 
 /** The lanes of a sink in one workspace, added up. */
@@ -113,7 +116,7 @@ export async function ledgerFacts(
   backlogs: Backlogs,
 ): Promise<LedgerFacts> {
   const sentBy = sentByValue(config);
-  const [workspaces, places, streams, late, lanes, sinks, outcomes] = await Promise.all([
+  const [workspaces, places, streams, late, lanes, parities, sinks, outcomes] = await Promise.all([
     ledger.db.query<WorkspaceStatus>(
       `select name, wait_reason as "waitReason", wait_until as "waitUntil", discovered_at is not null as discovered,
          unanswered_since as "unansweredSince", unanswered_reason as "unansweredReason"
@@ -123,6 +126,7 @@ export async function ledgerFacts(
     streamGroups(ledger),
     maybeLateLists(ledger),
     unsettledLanes(ledger, backlogs),
+    sinkParities(ledger),
     ledger.db.query<SinkTotals>(
       `select k.name as sink, p.workspace, (count(*) filter (where p.next_sequence > 1))::int as lanes,
          sum(l.delivered)::int8 as delivered, max(l.delivered_at) as "deliveredAt"
@@ -161,7 +165,7 @@ export async function ledgerFacts(
     if (place.isRead) pigeonholes.push(toPigeonholeStatus(place, own));
   }
   const sent = await withWaitsFor(ledger, sentLanes(config, lanes, pigeonholes));
-  const all = { workspaces, pigeonholes, sinks, outcomes, lanes: sent };
+  const all = { workspaces, pigeonholes, sinks, outcomes, lanes: sent, parities };
   return { status: all, freshness: { at: streams.at, byPlace }, sweeps };
 }
 

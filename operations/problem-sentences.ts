@@ -230,3 +230,16 @@ export function closingStatement(number: string, facts: ProblemFacts): ProblemWo
     todo: `To print it, run "pigeonpost statement ${event} --last --format html --out statement.html".`,
   };
 }
+
+export function parityDiffers(name: string, facts: ProblemFacts): ProblemWords {
+  const counts = (['missing', 'changed', 'stale', 'extra'] as const).flatMap((each) => {
+    const count = facts[each];
+    const words = each === 'changed' ? 'changed there' : each;
+    return typeof count === 'number' && count > 0 ? [`${grouped(count)} ${words}`] : [];
+  });
+  return {
+    title: `The destination of sink ${name} differs from what was delivered: ${counts.join(', ')}`,
+    says: 'pigeonpost delivered these items, and an audit found something else at the destination.',
+    todo: `"pigeonpost audit ${name} --results" lists them; "pigeonpost audit ${name} --repair" sends exactly these items again.`,
+  };
+}

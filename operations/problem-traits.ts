@@ -48,7 +48,7 @@ export interface ProblemTraits {
   /** Builds the button that helps; null: none does. */
   readonly help: (subject: Subject) => Help | null;
   /** Page that shows the problem: its subject's, a part of the sink's, or the held deletions. */
-  readonly page: 'subject' | 'dead-letters' | 'preview' | 'lanes' | 'deletions';
+  readonly page: 'subject' | 'dead-letters' | 'preview' | 'lanes' | 'parity' | 'deletions';
   /** State of the subject in a word, if nothing else states it; null: the number of its problems does. */
   readonly state: string | null;
   /** Traits of the one problem that replaces the same problem of several pigeonholes; null: each stays. */

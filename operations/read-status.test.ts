@@ -49,6 +49,7 @@ const done: LedgerStatus = {
   sinks: [totals],
   outcomes: [],
   lanes: [],
+  parities: [],
 };
 
 const sink = {

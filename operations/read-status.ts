@@ -6,6 +6,7 @@ import type { Config } from '../config/config.js';
 import type { UnsettledLane } from '../delivering/read-lanes.js';
 import { openReplays } from '../delivering/replays.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
+import type { SinkParity } from '../delivering/parity/lane-parity.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type Pause, placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
@@ -146,6 +147,7 @@ async function viewSnapshot(
     sinks: own(all.sinks, workspace),
     outcomes: own(all.outcomes, workspace),
     lanes,
+    parities: own(all.parities, workspace),
   };
   // A replay in a pigeonhole that the sink no longer receives continues only when the sink receives it again.
   const sentReplays = openReplays(sentLanes(ownConfig, replays, pigeonholes));
@@ -385,6 +387,25 @@ function sinkView(sink: ConfiguredSink, { status, pauses }: StatusFacts): SinkVi
     withheld: byReason(outcomes, 'withheld'),
     dead: byReason(outcomes, 'dead'),
     deliveredAt: latest === 0 ? null : new Date(latest).toISOString(),
+    parity: parityOf(status.parities.filter((each) => each.sink === sink.name)),
+  };
+}
+
+/** Adds up the audits of a sink; null: it was not audited yet. Pure. */
+function parityOf(parities: readonly SinkParity[]): SinkView['parity'] {
+  if (parities.length === 0) return null;
+  const ends = parities.flatMap(({ auditedAt }) => (auditedAt === null ? [] : [auditedAt.getTime()]));
+  const sum = (pick: (parity: SinkParity) => number): number =>
+    parities.reduce((total, parity) => total + pick(parity), 0);
+  return {
+    auditedAt: ends.length < parities.length ? null : new Date(Math.min(...ends)).toISOString(),
+    compared: sum(({ compared }) => compared),
+    stale: sum(({ stale }) => stale),
+    explained: sum(({ explained }) => explained),
+    changed: sum(({ changed }) => changed),
+    missing: sum(({ missing }) => missing),
+    extra: sum(({ extra }) => extra),
+    unreadable: sum(({ unreadable }) => unreadable),
   };
 }
 

@@ -248,6 +248,21 @@ export const sinkViewSchema = operatedSinkSchema
         'Lists that should probably be sent and are withheld, because a value is missing or a condition reads a misspelled field.',
       ),
     deliveredAt: instant().nullable(),
+    parity: z
+      .object({
+        auditedAt: instant()
+          .nullable()
+          .describe('When the last audit ended, in the pigeonhole where that is longest ago; null: none has ended.'),
+        compared: z.int().describe('Number of items, or of revisions in a log, that the last audits compared.'),
+        stale: z.int().describe('Items of which the destination holds an earlier revision.'),
+        explained: z.int().describe('Items that differ because the mapping, a session or a person changed since.'),
+        changed: z.int(),
+        missing: z.int(),
+        extra: z.int(),
+        unreadable: z.int(),
+      })
+      .nullable()
+      .describe('Whether the destination holds what was delivered; null: no audit has started.'),
   })
   .openapi('SinkStatus');
 export type SinkView = z.infer<typeof sinkViewSchema>;

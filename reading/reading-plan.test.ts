@@ -20,6 +20,7 @@ const sink = (lists?: SinkConfig['lists']): SinkConfig => ({
   mode: 'send',
   onConsentWithdrawn: 'keep',
   onForget: 'clear-our-fields',
+  audit: 'never',
   ...(lists === undefined ? {} : { lists }),
 });
 const config = (syncs: Record<string, SyncConfig>, sinks: Record<string, SinkConfig>) =>

@@ -4,6 +4,7 @@ import type { ApiSources, ProbeSources } from '../api/api-app.js';
 import { readPageFiles } from '../api/serve-page.js';
 import type { Config } from '../config/config.js';
 import { act, testSink } from '../operations/act.js';
+import { startAudit, startRepair } from '../operations/audit-sink.js';
 import { applyConfiguration, type ConfigurationSwitch } from './switch-configuration.js';
 import type { Editions } from '../operations/editions.js';
 import { createImportDesk, type DeskParts } from '../importing/desk/import-desk.js';
@@ -67,6 +68,9 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     starter,
     act: (action) => act({ deps: editions.current, starter }, action),
     replay: (wanted) => startReplay({ deps: editions.current, starter }, wanted),
+    canAudit: (sink) => editions.current.sinks.get(sink)?.sink.readBack !== undefined,
+    audit: (wanted) => startAudit({ deps: editions.current, starter }, wanted),
+    repair: (sink, wanted) => startRepair({ deps: editions.current, starter }, sink, wanted),
     planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
     preview: (asked) => previewSink(editions.current, asked),
     applyConfiguration: () => applyConfiguration(editions.current, switching),

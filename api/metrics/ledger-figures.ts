@@ -120,7 +120,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
   ];
 }
 
-function ofSinks({ status }: LedgerFacts): Figure[] {
+function ofSinks({ now, status }: LedgerFacts): Figure[] {
   const { sinks } = status;
   return [
     counter(
@@ -132,6 +132,31 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
       'pigeonpost_dead_letters',
       'Dead letters: changes that a sink has refused.',
       sinks.map(({ name, dead }) => of({ sink: name }, sumOf(dead))),
+    ),
+    gauge(
+      'pigeonpost_parity_differences',
+      'Items at a destination that differ from what was delivered, as the last audits found them, by kind.',
+      sinks.flatMap(({ name, parity }) =>
+        parity === null
+          ? []
+          : (['stale', 'changed', 'missing', 'extra', 'unreadable'] as const).map((kind) =>
+              of({ sink: name, kind }, parity[kind]),
+            ),
+      ),
+    ),
+    gauge(
+      'pigeonpost_parity_compared_items',
+      'Items, or revisions of a log, that the last audits of a sink compared.',
+      sinks.flatMap(({ name, parity }) => (parity === null ? [] : [of({ sink: name }, parity.compared)])),
+    ),
+    gauge(
+      'pigeonpost_parity_age_seconds',
+      'Time since the last audit of a sink ended, in the pigeonhole where that is longest ago.',
+      sinks.flatMap(({ name, parity }) =>
+        parity === null || parity.auditedAt === null
+          ? []
+          : [of({ sink: name }, oldestAge([dateOf(parity.auditedAt)], now))],
+      ),
     ),
     gauge(
       'pigeonpost_withheld_changes',

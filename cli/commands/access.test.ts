@@ -1,5 +1,5 @@
 import { ExitCode } from '../exit-code.js';
-import { audit } from './access.js';
+import { auditLog } from './access.js';
 import { answeringApi, listening } from './answering-api.test-kit.js';
 
 it('lists audited requests with their result, and with the status of those that were refused', async () => {
@@ -12,7 +12,7 @@ it('lists audited requests with their result, and with the status of those that 
   ];
   const api = await answeringApi(() => JSON.stringify({ items, next: null }));
   const { context, lines } = listening(api.config);
-  expect(await audit(context, { limit: 100, json: false })).toBe(ExitCode.Done);
+  expect(await auditLog(context, { limit: 100, json: false })).toBe(ExitCode.Done);
   await api.close();
   expect(lines.map((line) => line.split('  ').at(-1))).toEqual(['done', 'failed', 'refused (403)', 'result unknown']);
 });

@@ -148,17 +148,17 @@ export function pageLink(baseUrl: string, { code }: { readonly code: string }): 
   return link.href;
 }
 
-export function addAudit(program: CliCommand): void {
+export function addAuditLog(program: CliCommand): void {
   program
-    .command('audit')
+    .command('audit-log')
     .description('Show who requested what, and the result, newest first')
     .option('--who <name>', "only this caller: a token's name, server.token or local")
     .option('--action <name>', 'only this action, such as pause, redrive-dead-letters or show-personal')
     .option('--target <name>', 'only this target, such as sink:hooks or pigeonhole:acme/101')
     .option('--limit <n>', 'number of entries', wholeNumber(100_000), 100)
     .json()
-    .examples('audit --action show-personal --limit 20')
-    .runs(audit);
+    .examples('audit-log --action show-personal --limit 20')
+    .runs(auditLog);
 }
 
 interface AuditArguments extends JsonOption {
@@ -168,8 +168,11 @@ interface AuditArguments extends JsonOption {
   readonly limit: number;
 }
 
-/** `pigeonpost audit`: lists audited requests, newest first. Exit 0, also if there are none. */
-export async function audit(context: Context, { who, action, target, limit, json }: AuditArguments): Promise<ExitCode> {
+/** `pigeonpost audit-log`: lists audited requests, newest first. Exit 0, also if there are none. */
+export async function auditLog(
+  context: Context,
+  { who, action, target, limit, json }: AuditArguments,
+): Promise<ExitCode> {
   const client = await clientOf(context);
   const choice = { who, action, target };
   const found = await firstOfList(limit, (part) => client.get('/api/audit', { query: { ...choice, ...part } }));

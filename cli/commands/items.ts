@@ -15,6 +15,7 @@ import { instanceOf, clientOf } from '../api-client.js';
 import { printLine } from '../output.js';
 import { shownInLine } from '../text-line.js';
 import { nameInWords, placeInWords } from '../../base/item-titles.js';
+import { findingWords, parityWord } from '../../base/parity-words.js';
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
 
 export function addItems(program: CliCommand): void {
@@ -136,6 +137,7 @@ export function timeline(item: Why): string[] {
     `  ${shownInLine(title)}${place === '' ? '' : ` (${shownInLine(place)})`}`,
     `  ${state}`,
     ...(item.twin === null ? [] : [`  ${twinWords(item.twin, key)}`]),
+    ...item.audit.map(auditLine),
     ...item.revisions.flatMap(revisionLines),
     ...(item.missingSince === null
       ? []
@@ -149,6 +151,14 @@ export function timeline(item: Why): string[] {
 function twinWords({ list, sinks }: NonNullable<Why['twin']>, key: string): string {
   const received = sinks.length === 0 ? 'which no sink received' : `which ${sinks.join(', ')} received`;
   return `the same question is ${list}:${key}, ${received}`;
+}
+
+/** Says that a destination differs from what was delivered. */
+function auditLine(finding: Why['audit'][number]): string {
+  const { sink, foundAt } = finding;
+  return [`  an audit at ${foundAt} found: ${parityWord(finding.class)} in ${sink}`, ...findingWords(finding)].join(
+    '; ',
+  );
 }
 
 function revisionLines({ revision, kind, foundAt, readAs, requestId, visibility, sinks }: WhyRevision): string[] {

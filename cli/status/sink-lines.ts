@@ -1,6 +1,7 @@
 import type { SinkView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/problem.js';
 import { counted, grouped, sumOf, formatDistance } from '../../base/words.js';
+import { parityClasses } from '../../base/parity-words.js';
 import { replayWords } from '../../base/delivery-words.js';
 import { reasonWords } from '../../sinks/reason-words.js';
 import { span, type Style, type TextLine, cell, widthOf, wrapLines, wrapFacts } from '../text-line.js';
@@ -68,7 +69,7 @@ function lastOf({ deliveredAt }: SinkView, now: Date): string {
 }
 
 function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] {
-  const { state, reason, withheld, dead, replays } = sink;
+  const { state, reason, withheld, dead, replays, parity } = sink;
   const facts = (counts: Readonly<Record<string, number>>): string[] =>
     Object.entries(counts).map(([why, n]) => `${grouped(n)} ${reasonWords(why)}`);
   const why = says === 'reason' && reason !== null ? `: ${reason}` : '';
@@ -83,9 +84,21 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
       const at = formatDistance(new Date(replay.since), now);
       return sentence(`replay ${replay.id}${by}${because}, ${at}: ${replayWords(replay)}`, 'dim');
     }),
+    ...wrapFacts('  audit: ', parity === null ? [] : parityFacts(parity, now), columns, 'dim'),
     ...wrapFacts('  withheld: ', facts(withheld), columns, 'dim'),
     ...wrapFacts('  dead letters: ', facts(dead), columns, 'red'),
   ];
+}
+
+/** Formats when a sink was audited last, and what was found. */
+function parityFacts({ auditedAt, compared, ...found }: NonNullable<SinkView['parity']>, now: Date): string[] {
+  const counts = { ...found, stale: found.stale + found.explained };
+  const classes = parityClasses.flatMap(([name, word]) =>
+    name !== 'same' && name !== 'undelivered' && counts[name] > 0 ? [`${grouped(counts[name])} ${word}`] : [],
+  );
+  if (auditedAt === null) return ['in progress', ...classes];
+  const when = formatDistance(new Date(auditedAt), now);
+  return [`${counted(compared, 'item')} compared ${when}`, ...(classes.length === 0 ? ['no differences'] : classes)];
 }
 
 /** Formats what an observing sink would send, and who approved it. */

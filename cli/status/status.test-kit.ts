@@ -135,6 +135,7 @@ export function sinkOf(given: Partial<SinkView> = {}): SinkView {
     dead: {},
     withholding: [],
     deliveredAt: '2026-11-21T09:29:58.000Z',
+    parity: null,
     ...given,
   };
 }

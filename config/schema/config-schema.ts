@@ -69,6 +69,13 @@ export const commonSinkShape = {
     })
     .optional()
     .describe('Limits of the account, if they differ from the defaults of the vendor.'),
+  audit: z
+    .union([oneOf(['never']), duration({ minMs: 60_000 })], { error: 'allowed: never, or a duration such as 1d' })
+    .prefault('1d')
+    .meta({ allowed: '`never`, or a duration such as 1d' })
+    .describe(
+      'Interval at which pigeonpost compares the destination with what it delivered. It becomes longer while nothing is delivered. `never`: only on request.',
+    ),
 };
 
 /** `sinks`: where changes go. The schema is loose, because the schema of the sink's type checks its own keys. */

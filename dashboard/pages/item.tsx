@@ -10,6 +10,7 @@ import { capitalized, type Tone } from '../words.js';
 import { Ago, Clock, Sentence, Until } from '../parts/time.js';
 import { address } from '../route.js';
 import { nameInWords } from '../../base/item-titles.js';
+import { findingWords, parityWord } from '../../base/parity-words.js';
 import { counted } from '../../base/words.js';
 
 interface Named {
@@ -119,6 +120,12 @@ function Timeline({ item }: { readonly item: Why }) {
           ]}
         />
       </Panel>
+      {item.audit.map((finding) => (
+        <p key={`${finding.sink} ${finding.revision} ${finding.copy}`} class="refused">
+          An audit <Ago at={finding.foundAt} /> found in {finding.sink}:{' '}
+          {[parityWord(finding.class), ...findingWords(finding)].join('; ')}.
+        </p>
+      ))}
       <Content item={item} />
       <ol class="timeline" aria-label="Revisions, the newest first">
         {revisions.toReversed().map((revision) => (

@@ -5,6 +5,7 @@ import { PageHead, Facts, Table, MinutesChart, perMinute, AskedPanel, type Colum
 import { useFirst } from '../parts/first-rows.js';
 import { PauseButton } from '../parts/controls.js';
 import { DeadLetters } from '../parts/dead-letters.js';
+import { Parity } from '../parts/parity.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
 import { StateWord, Troubles } from '../parts/states.js';
@@ -53,6 +54,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
       <DeadLetters sink={name} />
       <Outcomes sink={name} />
       <Lanes sink={name} state={data} />
+      <Parity sink={name} />
       <Preview sink={name} isOpen={part === 'preview'} />
       <Replay sink={name} open={data?.replays ?? []} />
     </>

@@ -10,6 +10,7 @@ const when = {
   'workspace-paused': false,
   'dead-letters': 1,
   withholding: false,
+  parity: false,
   'deletions-held': false,
   'quota-used-up': false,
   'quota-short': false,

@@ -1,5 +1,5 @@
 import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
-import type { NetworkSettings, Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { HeldResult, NetworkSettings, Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkDatabase } from './check.js';
 import { classifyFailure } from './classify.js';
 import {
@@ -12,7 +12,8 @@ import {
 } from './config.js';
 import { planRow, type PostgresOperation } from './plan.js';
 import { prepareSchema } from './schema.js';
-import { writeBatch, type Written } from './send.js';
+import { differingColumns, readRows } from './read-back.js';
+import { writeBatch } from './send.js';
 import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { tlsOptionsOf } from '../../base/postgres-tls.js';
 import { postgresCauses, postgresReasons } from './reasons.js';
@@ -65,7 +66,9 @@ export function createPostgresSink(
         const written = await withConnection(pool, signal, async (client) => {
           ready ??= prepareSchema(client, schema, owner);
           await ready;
-          return await writeBatch(client, operations, target, () => !signal.aborted);
+          const result = await writeBatch(client, operations, target, () => !signal.aborted);
+          const isWhole = result.outcomes.every(({ kind }) => kind === 'delivered' || kind === 'rejected');
+          return { result, isWhole };
         });
         if (written.looksAgain) ready = undefined;
         return { outcomes: written.outcomes };
@@ -78,6 +81,20 @@ export function createPostgresSink(
         return { outcomes: operations.map(() => outcome) };
       }
     },
+    async readBack(wanted, _lane, signal) {
+      try {
+        return await withConnection(pool, signal, async (client) => ({
+          result: await readRows(client, wanted, schema),
+          isWhole: true,
+        }));
+      } catch (error) {
+        const failure = classifyFailure(error, server, schema);
+        const result: HeldResult =
+          failure.about === 'destination' ? failure.outcome : { kind: 'retry', detail: failure.detail };
+        return wanted.map(() => result);
+      }
+    },
+    compareHeld: (operation, held) => differingColumns(operation, held as Readonly<Record<string, unknown>>),
     close: () => pool.end(),
   };
 }
@@ -85,21 +102,22 @@ export function createPostgresSink(
 /**
  * Runs work with a connection of the pool. If the signal is aborted, closes the connection, so that the server rolls
  * back what was not committed.
+ * @param use returns its result, and whether the connection can be used again
  */
-async function withConnection(
+async function withConnection<T>(
   pool: Pool,
   signal: AbortSignal,
-  use: (client: PoolClient) => Promise<Written>,
-): Promise<Written> {
+  use: (client: PoolClient) => Promise<{ readonly result: T; readonly isWhole: boolean }>,
+): Promise<T> {
   const client = await pool.connect();
   const stop = (): void => void client.end().catch(() => undefined);
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
   let isWhole = false;
   try {
-    const written = await use(client);
-    isWhole = written.outcomes.every(({ kind }) => kind === 'delivered' || kind === 'rejected');
-    return written;
+    const used = await use(client);
+    isWhole = used.isWhole;
+    return used.result;
   } finally {
     signal.removeEventListener('abort', stop);
     client.release(!isWhole); // after a failure, the connection is closed and not used again

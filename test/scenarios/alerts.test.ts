@@ -56,6 +56,7 @@ const everything: NonNullable<Config['alerts']>['when'] = {
   behind: 60_000,
   'dead-letters': 1,
   withholding: true,
+  parity: true,
   'deletions-held': true,
   'quota-used-up': true,
   'quota-short': true,

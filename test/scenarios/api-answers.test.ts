@@ -78,6 +78,8 @@ const readable = [
   '/api/sinks/hooks',
   '/api/sinks/hooks/lanes',
   '/api/sinks/hooks/outcomes',
+  '/api/sinks/hooks/parity',
+  '/api/sinks/hooks/parity/findings',
   '/api/sinks/hooks/deliveries?pigeonhole=acme/101',
   '/api/dead-letters',
   '/api/dead-letters/items',

@@ -28,7 +28,13 @@ afterEach(async () => {
   await hook.close();
 });
 
-const silent = { 'service-down': false, 'reading-late': false, withholding: false, 'quota-used-up': false } as const;
+const silent = {
+  'service-down': false,
+  'reading-late': false,
+  withholding: false,
+  parity: false,
+  'quota-used-up': false,
+} as const;
 
 /** Returns a process that makes closing statements an hour after the end of an event. */
 function processOf(scene: Scene, when: object = { 'closing-statement': hourMs }): StatementDeps {

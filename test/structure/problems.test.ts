@@ -39,8 +39,8 @@ const sections = new Map<string, string>();
 }
 
 /** Parts of a sink's page that an address can name. */
-const partsOfSinkPage = ['pages/sink.tsx', 'parts/dead-letters.tsx', 'parts/preview.tsx'].flatMap((file) =>
-  [...read(`dashboard/${file}`).matchAll(/\bid="([\w-]+)"/g)].map(([, id]) => id),
+const partsOfSinkPage = ['pages/sink.tsx', 'parts/dead-letters.tsx', 'parts/preview.tsx', 'parts/parity.tsx'].flatMap(
+  (file) => [...read(`dashboard/${file}`).matchAll(/\bid="([\w-]+)"/g)].map(([, id]) => id),
 );
 
 describe('the catalogue of problems', () => {

@@ -43,6 +43,8 @@ const owners = {
   observations: 'ledger/observations',
   page_sessions: 'ledger/page-sessions',
   pages: 'ledger/pages',
+  parity_findings: 'delivering/parity/parity-store',
+  parity_passes: 'delivering/parity/parity-store',
   pauses: 'ledger/pauses',
   pigeonholes: 'ledger/pigeonholes',
   progress: 'reading/progress',

@@ -372,10 +372,10 @@ describe('a running pigeonpost', () => {
     expect(oneLine((await run('status')).out)).toContain(says);
     expect(await figure('sink_withholding')).toBe('1');
     expect(await figure('withheld_changes')).toBe(String(withheld));
-    const audited = (await run('audit', '--json')).out;
+    const audited = (await run('audit-log', '--json')).out;
     const checked = await run('check');
     expect([checked.code, checked.out]).toEqual([1, expect.stringContaining(`PROBLEM sink crm: ${says}`)]);
-    expect((await run('audit', '--json')).out).toBe(audited);
+    expect((await run('audit-log', '--json')).out).toBe(audited);
     const previewed = await run('preview', '--sink', 'crm', '--list', 'attendees', '--limit', '1');
     expect(previewed.out).toContain(`  attendees: 0 to send, ${withheld} withheld: `);
     expect(previewed.out).toContain(`PROBLEM ${says}`);
