@@ -88,6 +88,27 @@ describe('a CSV file', () => {
     );
   });
 
+  it('shows each moment at the offset of its own instant and zone, on both sides of a change', async () => {
+    const change = Date.UTC(2026, 9, 25, 1); // the clock in Berlin goes from 3:00 back to 2:00
+    const at = (name: string, minutes: readonly number[]) =>
+      textOf(
+        csvOf(
+          sheetOf(
+            [{ name: 'at', kind: 'moment' }],
+            minutes.map((each) => [{ atMs: change + each * 60_000 }]),
+            { timezone: name },
+          ),
+        ),
+      );
+    const shown = async (name: string) =>
+      (await at(name, [-1, 0, -1, 15]))
+        .split('\r\n')
+        .slice(1, -1)
+        .map((line) => line.slice(11));
+    expect(await shown('Europe/Berlin')).toEqual(['02:59:00', '02:00:00', '02:59:00', '02:15:00']);
+    expect(await shown('UTC')).toEqual(['00:59:00', '01:00:00', '00:59:00', '01:15:00']);
+  });
+
   it('reads the next rows only when its reader wants more', async () => {
     const sheet = endlessSheet(['x']);
     const parts = csvOf(sheet);
