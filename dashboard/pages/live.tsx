@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { useRemembered } from '../asking/page-state.js';
 import { CommittedInput, PersonalCheck, ListChoice, Button } from '../parts/controls.js';
-import { PageHead, Written, Table, named, type Column, Refusal, namedItemLink } from '../parts/panel.js';
+import { PageHead, Written, Table, type Column, Refusal, namedItemLink } from '../parts/panel.js';
 import { StateWord } from '../parts/states.js';
 import { Clock } from '../parts/time.js';
 import { address } from '../route.js';
@@ -117,11 +117,12 @@ const columns: readonly Column<Change>[] = [
   [
     'Pigeonhole',
     'wide',
-    ({ workspace, pigeonholeId, name }) =>
-      named(
-        <a href={address.pigeonhole(workspace, pigeonholeId)}>{name.event ?? workspace}</a>,
-        `${workspace}/${pigeonholeId}`,
-      ),
+    ({ workspace, pigeonholeId, name }) => (
+      <>
+        <a href={address.pigeonhole(workspace, pigeonholeId)}>{name.event ?? workspace}</a>
+        <small class="below">{`${workspace}/${pigeonholeId}`}</small>
+      </>
+    ),
   ],
   ['Person', 'wide', ({ visibility }) => visibility ?? '–'],
 ];
