@@ -265,6 +265,17 @@ describe('registrations', () => {
     expect(await desk.audit([one])).toEqual({});
   });
 
+  it('of a merged contact are sent for the other one in a repair', async () => {
+    await open([contacts, registrations]);
+    const one = person(1);
+    await delivered([one]);
+    const kept = desk.createContact({ email: 'kept@example.com', company: 'Other' });
+    desk.account.mergeContacts(kept, contact(0));
+    expect(await desk.audit([one])).toMatchObject({ '1': { names: expect.arrayContaining(['contacts.id']) } });
+    await repaired([one]);
+    expect(desk.objectOf(one)).toMatchObject({ 'marketing-event': { contactId: kept.id } });
+  });
+
   it('of an erased person are extra until they are cancelled', async () => {
     await open([registrations]);
     const one = person(1);

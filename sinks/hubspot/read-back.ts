@@ -277,6 +277,11 @@ class Reader {
       const moved = await this.#moved(lost, 'contacts', ({ step }) => step.contactId!);
       const others = await this.#participations(eventId, [...moved.keys()], (job) => moved.get(job)!);
       for (const job of same.filter(({ isOpen }) => isOpen)) {
+        const contactId = moved.get(job);
+        // HubSpot answers a registration by the old id with the new one.
+        if (contactId !== undefined && !removes(job.step)) {
+          job.item.correct(job.step.record, { ...job.item.madeOf(job.step.record), contactId });
+        }
         this.#registered(job, others.get(job) ?? found.get(job) ?? null);
       }
     }
