@@ -8,9 +8,9 @@ COPY package.json package-lock.json ./
 # No package needs its install script, so none is run.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-# sbom.cdx.json lists what the image has of npm (CycloneDX).
-RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
-  && npm sbom --sbom-format=cyclonedx --omit=dev > sbom.cdx.json && node tools/trim-image.mjs
+# sbom.cdx.json lists what the image has of npm (CycloneDX); npm cannot list a pruned folder.
+RUN npm run build && npm sbom --sbom-format=cyclonedx --omit=dev > sbom.cdx.json \
+  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && node tools/trim-image.mjs
 
 FROM ${NODE_IMAGE}
 ARG VERSION=0.1.0
