@@ -2,6 +2,7 @@ import { formatSpan, grouped } from '../../base/words.js';
 import {
   coverageText,
   differenceText,
+  parityText,
   reasonsText,
   removalsText,
   summaryOf,
@@ -100,13 +101,16 @@ function destinationLines({ destinations }: Statement, screen: Screen): string[]
       const numbers = [items, delivered, withheld, refused, waiting, unsent];
       return { cells: [label, ...numbers.map(grouped)], note: reasonsText(list) };
     });
-    const removals = removalsText(destination);
+    const notes = [
+      removalsText(destination),
+      parityText(destination, (iso) => `${iso.slice(0, 16).replace('T', ' ')} UTC`),
+    ].filter((note) => note !== null);
     const head = ['list', 'items', 'delivered', 'withheld', 'refused', 'waiting', 'other'];
     return [
       '',
       paint(`${name} (${type})${state === 'working' ? '' : `, ${state}`}`, 'bold', screen.colours),
       ...table(head, rows, screen),
-      ...(removals === null ? [] : wrapText(removals, { columns: screen.columns })),
+      ...notes.flatMap((note) => wrapText(note, { columns: screen.columns })),
     ];
   });
 }

@@ -230,7 +230,7 @@ const destinationColumns: readonly Column<DestinationList>[] = [
   ['Other', 'number mid', ({ unsent }) => grouped(unsent)],
 ];
 
-function DestinationPanel({ destination: { name, type, lists } }: { readonly destination: Destination }) {
+function DestinationPanel({ destination: { name, type, lists, parity } }: { readonly destination: Destination }) {
   return (
     <Panel title={`At ${name}`} id={`at-${name}`} aside={type}>
       <Table
@@ -241,6 +241,12 @@ function DestinationPanel({ destination: { name, type, lists } }: { readonly des
           reasons.length === 0 ? null : reasons.map(({ items, text }) => `${grouped(items)}: ${text}`).join('; ')
         }
       />
+      {parity === null ? null : (
+        <p class="inside">
+          {`Of ${counted(parity.compared, 'delivered item')} that were compared with what ${name} holds, ${grouped(parity.same)} are there as sent. Compared: `}
+          <Ago at={parity.comparedAt} />
+        </p>
+      )}
     </Panel>
   );
 }

@@ -1,5 +1,16 @@
 import type { StreamRead } from './count-source.js';
-import { interruptedSeconds, isReadAfter, judgeDestination, judgeInterruptions, judgeList } from './judge-statement.js';
+import {
+  interruptedSeconds,
+  isReadAfter,
+  judgeDestination,
+  judgeInterruptions,
+  judgeList,
+  openPoints,
+} from './judge-statement.js';
+import type { Destination, Parity } from './statement.js';
+import { differenceRows } from './statement-rows.js';
+import { parityText } from './statement-sentences.js';
+import { statementOf } from './statement.test-kit.js';
 
 const at = (time: string): Date => new Date(`2026-11-21T${time}.000Z`);
 const read: StreamRead = {
@@ -75,7 +86,14 @@ describe('a list of a statement', () => {
 });
 
 describe('a destination of a statement', () => {
-  const sink = { sinkId: 1, name: 'crm', type: 'hubspot', state: 'working', lists: ['attendees'] } as const;
+  const sink = {
+    sinkId: 1,
+    name: 'crm',
+    type: 'hubspot',
+    state: 'working',
+    lists: ['attendees'],
+    parity: null,
+  } as const;
   const counts = new Map([
     [
       'attendees',
@@ -112,6 +130,42 @@ describe('a destination of a statement', () => {
   it('waits for nothing if it only observes', () => {
     const [list] = judgeDestination({ ...sink, state: 'observing' }, counts).lists;
     expect(list).toMatchObject({ waiting: 0, unsent: 3 });
+  });
+});
+
+describe('a comparison with a destination', () => {
+  const same = { comparedAt: '2026-11-22T08:00:00.000Z', compared: 120, same: 120, explained: 0, unreadable: 0 };
+  const none = { stale: 0, changed: 0, missing: 0, extra: 0 };
+  const destination = (parity: Parity): Destination => ({ ...statementOf().destinations[0]!, parity });
+  const points = (parity: Parity) =>
+    openPoints({ source: { lists: [] }, destinations: [destination(parity)], notRead: [] });
+  const sentence = (parity: Parity) => parityText(destination(parity), () => 'today');
+
+  it('says that everything is there, and leaves nothing open', () => {
+    expect(points({ ...same, ...none })).toEqual([]);
+    expect(sentence({ ...same, ...none })).toBe(
+      'Compared with what crm holds, today: of 120 delivered items, all are there as sent.',
+    );
+  });
+
+  it('leaves each kind of difference open, on the page and in the table of differences', () => {
+    const found = { ...same, same: 115, stale: 0, changed: 3, missing: 2, extra: 0 };
+    expect(points(found).map(({ where, text, items }) => [where, text, items])).toEqual([
+      ['crm', 'are not at the destination any more, although it had accepted them', 2],
+      ['crm', 'were changed there by other people or programs', 3],
+    ]);
+    const statement = statementOf({ destinations: [destination(found)], open: points(found) });
+    expect(differenceRows(statement).filter(({ kind }) => kind === 'comparison')).toMatchObject([
+      { place: 'crm', reason: 'missing', items: 2, open: true, todo: expect.stringContaining('pigeonpost audit crm') },
+      { place: 'crm', reason: 'changed', items: 3, open: true, todo: expect.stringContaining('pigeonpost audit crm') },
+    ]);
+    expect(sentence(found)).toContain('115 are there as sent; 2 are not at the destination any more');
+  });
+
+  it('needs nothing for what earlier settings explain, and says what cannot be read', () => {
+    const found = { ...same, ...none, same: 100, explained: 15, unreadable: 5 };
+    expect(points(found)).toEqual([]);
+    expect(sentence(found)).toContain('100 are there as sent; 15 follow earlier settings; 5 cannot be read there');
   });
 });
 

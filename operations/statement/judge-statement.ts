@@ -2,6 +2,7 @@ import { listNames, type ListName, pigeonholeLists } from '../../base/lists.js';
 import { causeText, reasonText } from '../../sinks/reason-words.js';
 import type { OutcomeCount } from './count-destinations.js';
 import type { SourceClass, StreamRead } from './count-source.js';
+import { parityDifferences } from './statement-sentences.js';
 import type {
   Destination,
   DestinationList,
@@ -11,6 +12,7 @@ import type {
   Statement,
   StatementInterruption,
   StatementList,
+  Parity,
   StatementReason,
 } from './statement.js';
 import {
@@ -108,11 +110,12 @@ export interface CountedSink {
   readonly type: string;
   readonly state: Destination['state'];
   readonly lists: readonly ListName[];
+  readonly parity: Parity | null;
 }
 
 /** Adds up what became of the items of each list at a sink. Pure. @param counts by list */
 export function judgeDestination(
-  { sinkId, name, type, state, lists }: CountedSink,
+  { sinkId, name, type, state, lists, parity }: CountedSink,
   counts: ReadonlyMap<string, readonly OutcomeCount[]>,
 ): Destination {
   return {
@@ -134,6 +137,7 @@ export function judgeDestination(
         };
       })
       .toSorted(byList),
+    parity,
   };
 }
 
@@ -274,8 +278,14 @@ export function openPoints({
           todo: differenceWords[reason as DifferenceReason].todo!,
         })),
     ),
-    ...destinations.flatMap(({ name, state, lists }) =>
-      lists.flatMap(({ label, reasons, removed }) => [
+    ...destinations.flatMap(({ name, state, lists, parity }) => [
+      ...parityDifferences(parity).map(({ words, items }) => ({
+        where: name,
+        text: words,
+        items,
+        todo: `Run "pigeonpost audit ${name} --repair", which shows its plan first.`,
+      })),
+      ...lists.flatMap(({ label, reasons, removed }) => [
         ...reasons
           .filter(({ open }) => open)
           .map(({ outcome, reason, text, items }) => ({
@@ -305,7 +315,7 @@ export function openPoints({
               },
             ]),
       ]),
-    ),
+    ]),
   ];
 }
 

@@ -2,6 +2,7 @@ import { derivedLists, type ListName } from '../../base/lists.js';
 import { packageVersion } from '../../base/package-root.js';
 import type { Config } from '../../config/config.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
+import { type LaneParity, laneParities } from '../../delivering/parity/lane-parity.js';
 import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { selectedPigeonhole } from '../../ledger/pigeonholes.js';
@@ -22,7 +23,7 @@ import {
   openPoints,
   sourceLists,
 } from './judge-statement.js';
-import { type Destination, type Statement, statementFormat } from './statement.js';
+import { type Destination, type Parity, type Statement, statementFormat } from './statement.js';
 import type { StoredStatement } from './statement-store.js';
 
 /** Everything that a statement is made from. */
@@ -152,14 +153,43 @@ async function countedSinks(
 ): Promise<CountedSink[]> {
   const selected = await selectedPigeonhole(ledger, Object.keys(config.syncs), { workspace, pigeonholeId });
   if (selected === undefined) return [];
+  const parities = await laneParities(ledger, { sink: null, workspace, pigeonholeId });
   return Object.keys(config.sinks).flatMap((name): CountedSink[] => {
     const lanes = plannedLanes(config, name, [selected]).filter((lane) => lane.pigeonholeId === pigeonholeId);
     const lists = lanes.flatMap((lane) => lane.lists);
     const sinkId = sinkIds.get(name);
     const isUsed = selected.syncs.some((sync) => config.syncs[sync]!.sinks.includes(name));
     if (!isUsed || sinkId === undefined || lists.length === 0) return [];
-    return [{ sinkId, name, type: config.sinks[name]!.type, state: stateOf(status, name), lists }];
+    return [
+      {
+        sinkId,
+        name,
+        type: config.sinks[name]!.type,
+        state: stateOf(status, name),
+        lists,
+        parity: parityOf(parities, name),
+      },
+    ];
   });
+}
+
+/** Returns the last finished comparison of a sink in the event; null: there was none. */
+function parityOf(parities: readonly LaneParity[], name: string): Parity | null {
+  const found = parities.find(({ sink }) => sink === name);
+  if (found === undefined || found.endedAt === null) return null;
+  const { endedAt, compared, explained, counts } = found;
+  const { same, stale, changed, missing, extra, unreadable } = counts;
+  return {
+    comparedAt: endedAt.toISOString(),
+    compared,
+    same,
+    explained,
+    stale: stale - explained,
+    changed,
+    missing,
+    extra,
+    unreadable,
+  };
 }
 
 function stateOf({ sinks }: Status, name: string): Destination['state'] {

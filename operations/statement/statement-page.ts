@@ -5,6 +5,7 @@ import {
   coverageText,
   differenceText,
   localInstant,
+  parityText,
   reasonsText,
   removalsText,
   sessionTypeWords,
@@ -30,7 +31,7 @@ const reasonCharacters = 46;
 export function statementPage({ statement, signature }: SignedStatement): string {
   const { event, number, completedAt, agrees } = statement;
   const layout = layoutOf(statement);
-  const timezone = event.timezone !== null && isTimezone(event.timezone) ? event.timezone : null;
+  const timezone = zoneOf(event);
   const at = (iso: string): string => localInstant(iso, timezone);
   const title = event.name ?? `Event ${event.id}`;
   const days = [event.firstDay, event.lastDay]
@@ -124,7 +125,12 @@ const stateNotes: Readonly<Record<Destination['state'], string>> = {
   failing: ', accepts nothing at present',
 };
 
-function destinationSection({ destinations }: Statement, { isShort }: Layout): string {
+/** Returns the time zone in which the page shows instants; null: UTC. */
+function zoneOf({ timezone }: Statement['event']): string | null {
+  return timezone !== null && isTimezone(timezone) ? timezone : null;
+}
+
+function destinationSection({ destinations, event }: Statement, { isShort }: Layout): string {
   if (destinations.length === 0) return '';
   const bodies = destinations.map((destination) => {
     const { name, type, state } = destination;
@@ -133,9 +139,12 @@ function destinationSection({ destinations }: Statement, { isShort }: Layout): s
       const numbers = [items, delivered, withheld, refused, waiting, unsent];
       return `<tr><th scope="row">${text(label)}</th>${numbers.map((n) => `<td class="number${n === 0 ? ' none' : ''}">${grouped(n)}</td>`).join('')}<td class="why">${text(reasonsText(list))}</td></tr>`;
     });
-    const removals = removalsText(destination);
+    const notes = [
+      removalsText(destination),
+      parityText(destination, (iso) => localInstant(iso, zoneOf(event))),
+    ].filter((note) => note !== null);
     return `<tbody><tr class="group"><th colspan="8" scope="rowgroup">${text(name)} <span>(${text(type)}${stateNotes[state]})</span></th></tr>
-${rows.join('\n')}${removals === null ? '' : `<tr><td colspan="8" class="why">${text(removals)}</td></tr>`}</tbody>`;
+${rows.join('\n')}${notes.map((note) => `<tr><td colspan="8" class="why">${text(note)}</td></tr>`).join('')}</tbody>`;
   });
   return `<section>
 <h2>2. From pigeonpost to each destination</h2>
@@ -159,7 +168,10 @@ function linesOf(
       destinations.map((destination) => {
         const rows = destinationRows(destination, isShort);
         return (
-          1 + sum(rows.map((list) => linesOfText(reasonsText(list)))) + (removalsText(destination) === null ? 0 : 2)
+          1 +
+          sum(rows.map((list) => linesOfText(reasonsText(list)))) +
+          (removalsText(destination) === null ? 0 : 2) +
+          (destination.parity === null ? 0 : 2)
         );
       }),
     ) +

@@ -1,4 +1,5 @@
 import { byteOrderMark, csvLine } from '../../base/sheets/spreadsheet-safe.js';
+import { parityDifferences } from './statement-sentences.js';
 import type { Statement } from './statement.js';
 import { differenceWords, type DifferenceReason, listLabels } from './statement-words.js';
 import type { ListName } from '../../base/lists.js';
@@ -7,8 +8,9 @@ import type { ListName } from '../../base/lists.js';
 interface DifferenceRow {
   /** `event service`, or the name of a destination. */
   readonly place: string;
+  /** Empty: items of all lists. */
   readonly list: string;
-  readonly kind: 'difference' | 'withheld' | 'refused' | 'waiting' | 'unsent';
+  readonly kind: 'difference' | 'withheld' | 'refused' | 'waiting' | 'unsent' | 'comparison';
   readonly reason: string;
   readonly text: string;
   readonly items: number;
@@ -27,8 +29,11 @@ export function differenceRows({ source, destinations, open }: Statement): Diffe
         return { place: 'event service', list, kind: 'difference', reason, text, items, open: isOpen, todo };
       }),
     ),
-    ...destinations.flatMap(({ name, lists }) =>
-      lists.flatMap(({ list, label, reasons }) =>
+    ...destinations.flatMap(({ name, lists, parity }) => [
+      ...parityDifferences(parity).map(({ class: reason, words: text, items }): DifferenceRow => {
+        return { place: name, list: '', kind: 'comparison', reason, text, items, open: true, todo: todoOf(name, text) };
+      }),
+      ...lists.flatMap(({ list, label, reasons }) =>
         reasons.map(({ outcome, reason, text, items, open: isOpen }): DifferenceRow => {
           return {
             place: name,
@@ -42,7 +47,7 @@ export function differenceRows({ source, destinations, open }: Statement): Diffe
           };
         }),
       ),
-    ),
+    ]),
   ];
 }
 
@@ -52,7 +57,7 @@ export function differencesCsv(statement: Statement): string {
   const rows = differenceRows(statement).map(({ place, list, kind, reason, text, items, open, todo }) => [
     place,
     list,
-    listLabels[list as ListName],
+    list === '' ? '' : listLabels[list as ListName],
     kind,
     reason,
     text,

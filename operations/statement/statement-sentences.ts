@@ -1,5 +1,6 @@
 import { counted, formatSpan, grouped } from '../../base/words.js';
-import type { Destination, DestinationList, Statement, StatementList } from './statement.js';
+import type { Destination, DestinationList, Parity, Statement, StatementList } from './statement.js';
+import { parityWords } from './statement-words.js';
 
 /*
  * The sentences of a statement that its page and the terminal share. Their readers know the event but not pigeonpost.
@@ -58,6 +59,33 @@ export function removalsText({ name, lists }: Destination): string | null {
     [sum(({ waiting }) => waiting), 'are still to be removed'] as const,
   ].flatMap(([n, words]) => (n === 0 ? [] : [`${grouped(n)} ${words}`]));
   return `${counted(items, 'earlier item')} of these lists ${items === 1 ? 'was' : 'were'} deleted in the event service or erased on request: ${parts.join(', ')}.`;
+}
+
+/** Returns the differences that a comparison with a destination found and nothing explains, in words. Pure. */
+export function parityDifferences(parity: Parity | null): { class: keyof Parity; words: string; items: number }[] {
+  if (parity === null) return [];
+  return (Object.entries(parityWords) as [keyof typeof parityWords, string][])
+    .map(([found, words]) => ({ class: found, words, items: parity[found] }))
+    .filter(({ items }) => items > 0);
+}
+
+/**
+ * Returns what the last comparison with a destination found, in a sentence; null if there was none. Pure.
+ * @param at formats an instant
+ */
+export function parityText({ name, parity }: Destination, at: (iso: string) => string): string | null {
+  if (parity === null) return null;
+  const { comparedAt, compared, same, explained, unreadable } = parity;
+  const parts = [
+    ...(explained === 0 ? [] : [`${grouped(explained)} follow earlier settings`]),
+    ...parityDifferences(parity).map(({ words, items }) => `${grouped(items)} ${words}`),
+    ...(unreadable === 0 ? [] : [`${grouped(unreadable)} cannot be read there`]),
+  ];
+  const found =
+    same === compared && parts.length === 0
+      ? 'all are there as sent'
+      : [`${grouped(same)} are there as sent`, ...parts].join('; ');
+  return `Compared with what ${name} holds, ${at(comparedAt)}: of ${counted(compared, 'delivered item')}, ${found}.`;
 }
 
 /** Returns how reading was interrupted, in a sentence. Pure. */

@@ -78,6 +78,14 @@ export const unsentWords = {
   observe: 'not sent, because this destination is set to observe only',
 } as const;
 
+/** Differences that a comparison with a destination finds and nothing explains. */
+export const parityWords = {
+  missing: 'are not at the destination any more, although it had accepted them',
+  changed: 'were changed there by other people or programs',
+  stale: 'are there in an earlier version',
+  extra: 'are still there although they were deleted or withdrawn, or are there twice',
+} as const;
+
 export const interruptionWords: Readonly<Record<InterruptionCause, string>> = {
   stopped: 'pigeonpost was not running, or its store did not answer',
   silent: 'the event service did not answer',

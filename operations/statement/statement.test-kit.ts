@@ -61,6 +61,7 @@ export function statementOf(more: Partial<Statement> = {}): Statement {
             removed: { items: 0, delivered: 0, withheld: 0, refused: 0, waiting: 0, unsent: 0 },
           },
         ],
+        parity: null,
       },
     ],
     coverage: {

@@ -81,6 +81,21 @@ const destinationListSchema = z
   .openapi('StatementDestinationList');
 export type DestinationList = z.infer<typeof destinationListSchema>;
 
+const paritySchema = z
+  .object({
+    comparedAt: instant().describe('End of the comparison.'),
+    compared: items('Items, or versions of them in a log, that were compared.'),
+    same: items('The destination has them as they were sent.'),
+    explained: items('It has an earlier version, which a later change of its settings or of related items explains.'),
+    stale: items('It has an earlier version.'),
+    changed: items('Other people or programs have changed them there.'),
+    missing: items('They are not there any more.'),
+    extra: items('They are still there, although they were deleted, withdrawn or erased, or they are there twice.'),
+    unreadable: items('The destination does not let pigeonpost read them.'),
+  })
+  .openapi('StatementParity');
+export type Parity = z.infer<typeof paritySchema>;
+
 const destinationSchema = z
   .object({
     name: z.string().describe('Name of the sink in the configuration.'),
@@ -89,6 +104,9 @@ const destinationSchema = z
       .enum(['working', 'observing', 'paused', 'failing'])
       .describe('State of the sink when the statement was made.'),
     lists: z.array(destinationListSchema).readonly(),
+    parity: paritySchema
+      .nullable()
+      .describe('The last comparison with what the destination holds (docs/audit.md); null: there was none.'),
   })
   .openapi('StatementDestination');
 export type Destination = z.infer<typeof destinationSchema>;
