@@ -140,7 +140,7 @@ const sinks: readonly (readonly [type: string, keys: object, calls: readonly str
       ],
     },
     [
-      "GET https://crm.example.com/api/data/v9.2/contacts?$select=contactid,createdon,modifiedon,_masterid_value&$orderby=createdon&$filter=emailaddress1%20eq%20'zoe.quill%40example.org'",
+      "GET https://crm.example.com/api/data/v9.2/contacts?$select=contactid,createdon,modifiedon,_modifiedby_value,_masterid_value&$orderby=createdon&$filter=emailaddress1%20eq%20'zoe.quill%40example.org'",
       'PATCH https://crm.example.com/api/data/v9.2/contacts(0086fd73-5dd0-8c14-8292-a32a7f2a423c)',
     ],
     [

@@ -74,6 +74,8 @@ const readable = [
   '/api/pigeonholes/acme/101',
   '/api/pigeonholes/acme/101/streams',
   '/api/pigeonholes/101/ready?workspace=acme',
+  '/api/pigeonholes/acme/101/statements',
+  '/api/statement-key',
   '/api/sinks',
   '/api/sinks/hooks',
   '/api/sinks/hooks/lanes',
@@ -119,6 +121,8 @@ const elsewhere = [
   '/api/imports/target',
   '/api/imports/{id}',
   '/api/imports/{id}/report',
+  '/api/statements/{number}',
+  '/api/statements/{number}/file',
 ];
 
 describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
