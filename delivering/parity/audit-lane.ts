@@ -20,6 +20,7 @@ import {
   type CompareHeld,
   type Difference,
   judgeHeld,
+  isDifference,
   type ReadResult,
   undelivered,
   type Verdict,
@@ -130,9 +131,18 @@ class LaneAudit {
   /** Continues a repair if there is one, otherwise the pass. */
   async continue(): Promise<SliceResult> {
     const { ledger } = this.deps;
-    const repairing = { deps: this.deps, audited: this.#audited, lane: this.#lane, lease: this.lease };
+    const repairing = {
+      deps: this.deps,
+      audited: this.#audited,
+      lane: this.#lane,
+      lease: this.lease,
+      size: this.#size,
+      compare: async (entries: Slice['entries']) => await this.#compare({ entries }, this.audit.due.failures),
+    };
     const repaired = await sendRepairs(repairing, this.signals.ends);
-    if (repaired.kind === 'failed') return await this.#fail(repaired.detail, repaired.afterMs);
+    if (repaired.kind === 'failed') {
+      return this.signals.yields.aborted ? 'more' : await this.#fail(repaired.detail, repaired.afterMs);
+    }
     if (repaired.kind === 'more') return 'more';
     const verified = await repairedFindings(ledger.db, this.lease, this.#size);
     if (verified.length > 0) return await this.#verify(verified);
@@ -239,7 +249,10 @@ class LaneAudit {
         if (entry.received !== null) verdicts.push(undelivered(entry));
         continue;
       }
-      if (expected.shift() === null) continue;
+      if (expected.shift() === null) {
+        if (entry.isDead) verdicts.push(undelivered(entry));
+        continue;
+      }
       const own = wanted.shift()!;
       const result = results.shift()!;
       if (result.kind === 'retry' || result.kind === 'pause') {
@@ -249,7 +262,8 @@ class LaneAudit {
         verdicts.push(this.#judge(own, { kind: 'unreadable', cause: readFailed, detail: result.detail }, null));
         return { done: index + 1, verdicts, problem };
       }
-      verdicts.push(this.#judge(own, result, await this.#differenceOf(own, result)));
+      const verdict = this.#judge(own, result, await this.#differenceOf(own, result));
+      verdicts.push(own.received.isRecent && isDifference(verdict) ? undelivered(own) : verdict);
     }
     return { done: entries.length, verdicts, problem: null };
   }

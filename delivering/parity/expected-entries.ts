@@ -24,6 +24,8 @@ interface Received {
   readonly configuration: number;
   /** True if the item, its person, its session or its pigeonhole was stored again after the delivery. */
   readonly relatedChanged: boolean;
+  /** True if it was delivered so recently that the destination may not show it yet. */
+  readonly isRecent: boolean;
 }
 
 /** An entry of a slice. */
@@ -35,6 +37,8 @@ interface SliceEntry extends EntryName {
   readonly received: Received | null;
   /** In a log: the revision must not be there, because the person was erased. */
   readonly isErased: boolean;
+  /** The removal of the erased item became a dead letter: compared only if an operator has to remove it by hand. */
+  readonly isDead: boolean;
 }
 
 /** The next entries of a pass. */
@@ -57,19 +61,45 @@ interface ReceivedRow extends EntryName {
   readonly revision: number;
   readonly isOpen: boolean;
   readonly isErased: boolean;
+  readonly isDead: boolean;
   readonly sequence: number | null;
   readonly replay: number | null;
   readonly identity: boolean | null;
   readonly configuration: number | null;
   readonly relatedChanged: boolean | null;
+  readonly isRecent: boolean | null;
 }
 
+/**
+ * SQL expression: delivery `d` is so recent that the destination may still show an earlier state. Indexes for searches,
+ * read replicas and records of learning are behind by seconds to minutes.
+ */
+const isRecent = `d.updated_at > now() - interval '5 minutes'`;
+
+/** SQL condition: item `i` of lane $1, $2 has a delivery in one of these states. */
+function hasDelivery(states: string): string {
+  return `exists (select 1 from deliveries o where ${byItem('o', '$1', '$2')} and o.list = i.list and o.key = i.key
+    and o.state in (${states}))`;
+}
+
+const inProgress = `'waiting', 'sending', 'retry'`;
+
+/** SQL condition: the removal of erased item `i` became a dead letter. What the destination should hold is known all the same. */
+const isDead = `(i.erased and ${hasDelivery(`'dead'`)})`;
+
 /** SQL condition: an audit does not compare item `i` of lane $1, $2 now, because its state at the destination may change. */
-const isOpen = `(exists (select 1 from deliveries o where ${byItem('o', '$1', '$2')} and o.list = i.list and o.key = i.key
-    and o.state in ('waiting', 'sending', 'retry', 'dead'))
+function isOpen(states: string): string {
+  return `(${hasDelivery(states)}
   or exists (select 1 from erasing e where e.sink_id = $1 and e.pigeonhole_number = $2 and e.list = i.list and e.key = i.key)
   or exists (select 1 from parity_findings f where f.sink_id = $1 and f.pigeonhole_number = $2 and f.list = i.list
     and f.key = i.key and f.repair is not null))`;
+}
+
+/** SQL condition: a sink that receives only the latest revision is not asked about item `i` now. */
+const isItemOpen = `(${hasDelivery(inProgress)} or (not ${isDead} and ${isOpen(`'dead'`)}))`;
+
+/** SQL condition: a log is not asked about a revision of item `i` now. */
+const isRevisionOpen = isOpen(`${inProgress}, 'dead'`);
 
 /**
  * Returns an SQL expression: data that a plan uses was stored again after delivery `d` of item `i`, without a change of the
@@ -111,7 +141,8 @@ const lastDelivery = `select replay, identity, configuration, updated_at from de
 /** @param open SQL condition: the item is not compared now */
 function itemColumns(open: string, needsContext: boolean): string {
   return `i.list, i.key, 0 as entry, i.revision, ${open} or i.last_sequence > l.watermark as "isOpen",
-    false as "isErased", p.sequence, d.replay, d.identity, d.configuration, ${relatedChanged(needsContext)} as "relatedChanged"`;
+    false as "isErased", ${isDead} as "isDead", p.sequence, d.replay, d.identity, d.configuration,
+    ${relatedChanged(needsContext)} as "relatedChanged", ${isRecent} as "isRecent"`;
 }
 
 const itemJoins = `cross join lateral (select watermark from lanes where sink_id = $1 and pigeonhole_number = $2 limit 1) l
@@ -122,7 +153,7 @@ const itemJoins = `cross join lateral (select watermark from lanes where sink_id
 export async function nextItems(tx: Queryable, scope: SliceScope, after: PassPosition): Promise<Slice> {
   const { sinkId, pigeonholeNumber, needsContext, lists, limit } = scope;
   const rows = await tx.query<ReceivedRow>(
-    `select ${itemColumns(isOpen, needsContext)}
+    `select ${itemColumns(isItemOpen, needsContext)}
      from (select * from items where pigeonhole_number = $2 and list = any($3::text[])
          and ($4::text is null or (list, key) > ($4, $5)) order by list, key limit $6) i
        ${itemJoins}
@@ -139,8 +170,8 @@ export async function nextItems(tx: Queryable, scope: SliceScope, after: PassPos
 /** @param open SQL condition: the revision is not compared now */
 function revisionColumns(open: string, needsContext: boolean): string {
   return `i.list, i.key, d.sequence as entry, c.revision, ${open} as "isOpen",
-    i.erased and c.sequence < i.last_sequence as "isErased", d.sequence, d.replay, d.identity, d.configuration,
-    i.last_sequence = c.sequence and ${relatedChanged(needsContext)} as "relatedChanged"`;
+    i.erased and c.sequence < i.last_sequence as "isErased", false as "isDead", d.sequence, d.replay, d.identity, d.configuration,
+    i.last_sequence = c.sequence and ${relatedChanged(needsContext)} as "relatedChanged", ${isRecent} as "isRecent"`;
 }
 
 const revisionJoins = `cross join lateral (select * from changes where pigeonhole_number = $2 and sequence = d.sequence limit 1) c
@@ -150,7 +181,7 @@ const revisionJoins = `cross join lateral (select * from changes where pigeonhol
 export async function nextRevisions(tx: Queryable, scope: SliceScope, after: PassPosition): Promise<Slice> {
   const { sinkId, pigeonholeNumber, needsContext, lists, limit } = scope;
   const rows = await tx.query<ReceivedRow>(
-    `select ${revisionColumns(isOpen, needsContext)}
+    `select ${revisionColumns(isRevisionOpen, needsContext)}
      from (select distinct on (sequence) * from deliveries where sink_id = $1 and pigeonhole_number = $2 and sequence > $4
          and state = 'delivered' and list = any($3::text[]) order by sequence, replay desc limit $5) d
        ${revisionJoins}
@@ -193,7 +224,7 @@ export async function theseEntries(
 }
 
 function toEntry(row: ReceivedRow): SliceEntry {
-  const { list, key, entry, revision, isOpen: open, isErased } = row;
+  const { list, key, entry, revision, isOpen: open, isErased, isDead: dead } = row;
   const received =
     row.sequence === null || row.replay === null
       ? null
@@ -203,8 +234,9 @@ function toEntry(row: ReceivedRow): SliceEntry {
           identity: row.identity === true,
           configuration: row.configuration!,
           relatedChanged: row.relatedChanged === true,
+          isRecent: row.isRecent === true,
         };
-  return { list, key, entry, revision, isOpen: open, isErased, received };
+  return { list, key, entry, revision, isOpen: open, isErased, isDead: dead, received };
 }
 
 /** Reads these changes as the sink received them, in the order of `received`. */
@@ -296,9 +328,12 @@ function expectItem({ entry, shown, subject, plan }: EntryParts): ComparableEntr
   if (shown.payload === null && subject.removal === null) return null;
   if (entry.received!.identity && shown.visibility === 'anonymous') return null;
   const kind = subject.removal === null ? 'content' : 'absence';
-  if (plan!.kind === 'send')
+  if (plan!.kind === 'send') {
+    if (entry.isDead) return null;
     return expected(entry, { shown, subject }, { expected: kind, operation: plan!.operation }, true);
-  const isByHand = plan!.kind === 'nothing' && reasonOf(plan!.reason)?.help !== undefined;
+  }
+  const isByHand =
+    plan!.kind === 'unplannable' || (plan!.kind === 'nothing' && reasonOf(plan!.reason)?.help !== undefined);
   if (kind === 'content' || subject.object === null || !isByHand) return null;
   return expected(entry, { shown, subject }, { expected: kind, operation: null }, false);
 }

@@ -11,7 +11,8 @@ import type { EntryName } from './parity-store.js';
  * - `missing`: the destination does not have it.
  * - `extra`: the destination still has what should be removed, or another copy with our mark.
  * - `unreadable`: the destination refuses to show it.
- * - `undelivered`: not compared, because a delivery of the item is waiting, in progress or a dead letter.
+ * - `undelivered`: not compared, because a delivery of the item is waiting, in progress or a dead letter; or the item differs,
+ *   but was delivered so recently that the destination may not show it yet.
  */
 export type ParityClass = 'same' | 'stale' | 'changed' | 'missing' | 'extra' | 'unreadable' | 'undelivered';
 
@@ -63,7 +64,12 @@ export interface Difference {
   readonly staleBy: 'revision' | 'related' | 'mapping' | null;
 }
 
-/** Returns the verdict on an entry that is not compared, because a delivery of its item is not settled. */
+/** Returns true if the destination differs from what was delivered, or has further copies of it. */
+export function isDifference(verdict: Verdict): boolean {
+  return verdict.copies.length > 0 || (verdict.class !== 'same' && verdict.class !== 'unreadable');
+}
+
+/** Returns the verdict on an entry that is not compared now, because its delivery is not settled or recent. */
 export function undelivered(entry: EntryName & { readonly revision: number }): Verdict {
   const { list, key, entry: number, revision } = entry;
   return { list, key, entry: number, revision, class: 'undelivered', action: null, ...nothingFound };

@@ -320,15 +320,27 @@ export async function releaseFindings(
 /** A part of a repair on a lane that is about to be sent. */
 export interface RepairPart extends StoredFinding {
   readonly repair: number;
+  /** Compared again since the repair was requested (`noteReadAgain`). */
+  readonly isReadAgain: boolean;
 }
 
 /** Returns the findings of repairs that are to be sent and have not been passed to the delivery yet. */
 export async function repairsToSend(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName): Promise<RepairPart[]> {
   return await tx.query<RepairPart>(
-    `select ${findingColumns}, f.repair from parity_findings f
+    `select ${findingColumns}, f.repair, f.seen_at > r.requested_at as "isReadAgain"
+     from parity_findings f join replays r on r.number = f.repair
      where f.sink_id = $1 and f.pigeonhole_number = $2 and f.repair is not null and not f.sent
        and f.action in ('send', 'remove') order by f.number`,
     [sinkId, pigeonholeNumber],
+  );
+}
+
+/** Notes that these findings of a repair were compared again, and are still true. */
+export async function noteReadAgain(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName, numbers: readonly number[]) {
+  await tx.query(
+    `update parity_findings set seen_at = clock_timestamp()
+     where sink_id = $1 and pigeonhole_number = $2 and number = any($3::int8[])`,
+    [sinkId, pigeonholeNumber, numbers],
   );
 }
 

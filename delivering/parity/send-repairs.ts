@@ -3,10 +3,12 @@ import { type LaneLease, lockLane } from '../../ledger/lanes-leased.js';
 import { type ItemObject, keepObjects } from '../../ledger/sink-objects.js';
 import type { ExtraHeld, Fields, Lane, Outcome } from '../../sinks/sink.js';
 import { addRepairLane } from '../replays.js';
-import { type AuditedLane, expectEntries, theseEntries } from './expected-entries.js';
+import { type AuditedLane, expectEntries, type Slice, theseEntries } from './expected-entries.js';
+import type { Verdict } from './judge-held.js';
 import {
   dropFindings,
   type EntryName,
+  noteReadAgain,
   noteRepairSent,
   releaseFindings,
   removalsToDo,
@@ -20,6 +22,17 @@ interface RepairingLane {
   readonly audited: AuditedLane;
   readonly lane: Lane;
   readonly lease: LaneLease;
+  /** Maximum number of entries in one comparison. */
+  readonly size: number;
+  /** Compares these entries up to the first that could not be read. */
+  readonly compare: (entries: Slice['entries']) => Promise<Compared>;
+}
+
+/** The first `done` entries are compared. */
+interface Compared {
+  readonly done: number;
+  readonly verdicts: readonly Verdict[];
+  readonly problem: { readonly detail: string; readonly afterMs: number | undefined } | null;
 }
 
 type RepairStep =
@@ -32,7 +45,8 @@ const maxRemovals = 100;
 
 /**
  * Continues the repairs of a lane under its lease: first removes what only `removeHeld` can remove, then passes all other
- * findings to the replay of the repair, which the lane delivers like any other. Safe to run twice.
+ * findings to the replay of the repair, which the lane delivers like any other. If the sink had to accept the destination
+ * first, the findings are compared again, and only what still differs is sent. Safe to run twice.
  */
 export async function sendRepairs(repairing: RepairingLane, signal: AbortSignal): Promise<RepairStep> {
   const { deps, audited, lane, lease } = repairing;
@@ -49,8 +63,32 @@ export async function sendRepairs(repairing: RepairingLane, signal: AbortSignal)
     };
   }
   if (removals.length > 0) return await removeExtras(repairing, removals, signal);
+  const unread = accepted === undefined ? [] : parts.filter((part) => !part.isReadAgain).slice(0, repairing.size);
+  if (unread.length > 0) return await readAgain(repairing, unread);
   await passToReplay(repairing, parts);
   return { kind: 'more' };
+}
+
+/**
+ * Compares findings again, and drops those that are true no longer. To accept a destination can resolve many of them: a
+ * file that had lost only its manifest has every line.
+ */
+async function readAgain(repairing: RepairingLane, parts: readonly RepairPart[]): Promise<RepairStep> {
+  const { deps, audited, lease, compare } = repairing;
+  const entries = await theseEntries(deps.ledger.db, audited, parts);
+  const { done, verdicts, problem } = await compare(entries);
+  const same = new Set(verdicts.flatMap((verdict) => (verdict.class === 'same' ? [nameOf(verdict)] : [])));
+  const unread = new Set(entries.slice(done).map(nameOf));
+  const numbersOf = (some: readonly RepairPart[]): number[] => some.map(({ number }) => number);
+  await deps.ledger.db.transaction(
+    async (tx) => {
+      await lockLane(tx, lease);
+      await dropFindings(tx, lease, numbersOf(parts.filter((part) => same.has(nameOf(part)))));
+      await noteReadAgain(tx, lease, numbersOf(parts.filter((part) => !unread.has(nameOf(part)))));
+    },
+    { beginsByLocking: true },
+  );
+  return problem === null ? { kind: 'more' } : { kind: 'failed', ...problem };
 }
 
 async function removeExtras(
