@@ -57,11 +57,11 @@ export async function recoverSent(sink: Sink, subjects: readonly Subject[], held
 }
 
 /**
- * Plans look-ups for changes that the plan now drops. Returns none if the sink has no `planLookUp`: either sending
- * again is harmless, or the sink finds its objects by other means.
+ * Plans look-ups for changes that the plan now drops. Returns none if the sink has no `planLookUp`: it finds its objects
+ * by other means.
  */
 async function tracesOf(sink: Sink, subjects: readonly Subject[]): Promise<Planned[]> {
-  if (sink.traits.repeats !== 'lookUp' || sink.planLookUp === undefined || subjects.length === 0) return [];
+  if (sink.planLookUp === undefined || subjects.length === 0) return [];
   return [...(await sink.planLookUp(subjects))];
 }
 

@@ -41,7 +41,8 @@ export interface Sink<Op extends Operation = Operation> {
    * operations may have withdrawn consent since the earlier attempt. If the outcome is `unsent`, the engine plans the
    * change again, with the `object` that `recover` found, if any. `retry` and `pause` mean that the look-up failed and
    * must be repeated. After a takeover, the engine calls `recover` before the lane sends anything else, even if there
-   * are no operations.
+   * are no operations. A sink that needs no look-up stores in `object` that the destination may have more of the item
+   * than `object` says: if the person must be forgotten later, nothing may be left there unnoticed.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**

@@ -5,7 +5,7 @@ import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
 import { type CallBudget, RestClient, withCallBudget } from '../rest/rest-client.js';
-import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { Lane, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkCanvas } from './check.js';
 import { CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
@@ -118,7 +118,15 @@ export function createCanvasSink(
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config.baseUrl)),
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
-    recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
+    planLookUp: async (subjects) => subjects.map((subject) => planner.planLookUp(subject)),
+    recover: async (operations, lane, signal) => {
+      const { outcomes, memory } = await carryOut(operations, lane, signal, recoverAssignment);
+      const withObjects = outcomes.map((outcome, index): Outcome => {
+        const { steps, made } = operations[index]!;
+        return steps.length > 0 ? outcome : { kind: 'unsent', object: { grades: made, mayExist: true } };
+      });
+      return { outcomes: withObjects, ...(memory !== undefined && { memory }) };
+    },
     readBack: (wanted, _lane, signal) => withBudget(signal, (budget) => readGrades(wanted, { client, budget, ownId })),
     compareHeld: (operation, held) => compareGrades(operation, held as readonly HeldGrade[]),
     tryNow: () => limiter.reopen(),

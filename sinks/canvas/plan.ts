@@ -42,8 +42,26 @@ export class Planner {
     return { kind: 'send', operation: { changeId: change.id, steps, made } };
   }
 
+  /**
+   * Plans an operation for a change that an earlier attempt may have sent, although nothing of it is planned now. It is
+   * never sent, and has no step that could be looked up: `recover` stores that Canvas may have grades of the item.
+   */
+  planLookUp({ change, object }: Subject): Planned<CanvasOperation> {
+    if (!this.#entries.some(({ keys }) => keys.from === change.list)) return nothing('no-record');
+    return { kind: 'send', operation: { changeId: change.id, steps: [], made: madeGrades(object) } };
+  }
+
   /** A grade is a record of the course, so it stays when an item is deleted; it is removed if the attendee must be forgotten. */
-  #planRemoval({ change, removal }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
+  #planRemoval({ change, removal, object }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
+    if (forgetsPerson(removal) && object?.['mayExist'] === true) {
+      const places = made.map(({ course, assignment }) => `course ${course}, assignment ${assignment}`);
+      const known = places.length === 0 ? '' : ` (${places.join('; ')})`;
+      return {
+        kind: 'unplannable',
+        cause: 'canvas:forget-by-hand',
+        detail: `a person must be forgotten, and Canvas may have set a grade without answering: look for the student's grades there by hand${known}`,
+      };
+    }
     if (made.length === 0) return nothing('nothing-made');
     if (!forgetsPerson(removal)) return nothing('grade-stays');
     if (this.#onForget === 'manual') return nothing('forget-by-hand');

@@ -1,4 +1,4 @@
-import { type Causes, commonReasons, contentRejected, type Reasons, targetUnusable } from '../reasons.js';
+import { type Causes, commonReasons, contentRejected, type Reasons, removeByHand, targetUnusable } from '../reasons.js';
 
 export const canvasReasons = {
   ...commonReasons('condition', 'no-record', 'nothing-made', 'forget-by-hand'),
@@ -55,6 +55,7 @@ export const canvasCauses: Causes = {
     meaning: 'another person or system set, changed or cleared the grade',
     help: 'check the grade in Canvas; to replace such grades, set "overwrite: true" and apply the configuration',
   },
+  'canvas:forget-by-hand': removeByHand,
   'grade-not-taken': contentRejected,
   'canvas:*': contentRejected,
 };

@@ -3,13 +3,14 @@ import { expressionsIn } from '../mapping/expression-schema.js';
 import { planEach } from '../mapping/mapping-error.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { Exclusive } from '../records/exclusive.js';
-import { sendPlainRecords } from '../records/plain-records.js';
+import { recoverPlainRecords, sendPlainRecords } from '../records/plain-records.js';
 import { comparePlainRecords, plainWritesIn, readPlainRecords } from '../records/read-plain-records.js';
 import { SharedRecords } from '../records/shared-records.js';
 import {
   type PlainKeys,
   type PlainOperation,
   type PlainStep,
+  planPlainLookUp,
   planPlainRecords,
 } from '../records/plan-plain-records.js';
 import { withCallBudget } from '../rest/rest-client.js';
@@ -37,7 +38,9 @@ export function createDynamicsSink(config: DynamicsConfig, environment: SinkEnvi
     traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'harmless', batchSize: BATCH_SIZE },
     check: (signal) => withCallBudget(signal, SEND_BUDGET_MS, (budget) => checkEnvironment(client, entries, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planPlainRecords(subject, entries, onForget)),
+    planLookUp: async (subjects) => subjects.map((subject) => planPlainLookUp(subject, entries)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, client)),
+    recover: async (operations) => ({ outcomes: recoverPlainRecords(operations) }),
     send: (operations, _lane, signal) =>
       withCallBudget(signal, SEND_BUDGET_MS, async (budget) => {
         if (signal.aborted) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };

@@ -3,11 +3,11 @@ import { planEach } from '../mapping/mapping-error.js';
 import { Secret } from '../../config/secret.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
-import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
 import { HttpClient } from './client.js';
 import { type HttpConfig, httpConfigSchema } from './config.js';
-import { type HttpOperation, Planner } from './plan.js';
+import { type HttpOperation, Planner, withoutAnswer } from './plan.js';
 import { previewOf } from './preview.js';
 import { canReadBack, compareItem, readBackItems } from './read-back.js';
 import { sendOperations } from './send.js';
@@ -35,7 +35,16 @@ export function createHttpSink(config: HttpConfig, environment: SinkEnvironment)
     },
     check: (signal) => checkReceiver(config, { client, reading, onForget: environment.onForget }, signal),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
+    planLookUp: async (subjects) => subjects.map((subject) => planner.planLookUp(subject)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config)),
+    /** Nothing is looked up. The object says that the receiver may have the records that were to be created. */
+    recover: async (operations) => ({
+      outcomes: operations.map(({ made, steps }): Outcome => {
+        const creating = steps.flatMap(({ purpose, record }) => (purpose === 'create' ? [record] : []));
+        const object = isLog ? {} : withoutAnswer(made, creating);
+        return { kind: 'unsent', ...(Object.keys(object).length > 0 && { object }) };
+      }),
+    }),
     send: (operations, _lane, signal) =>
       withCallBudget(signal, START_WINDOW_MS, (budget) =>
         sendOperations(operations, {

@@ -110,9 +110,29 @@ export class Planner {
     const notForgotten = left === undefined ? undefined : { cause: cannotForget, detail: `${this.#name}: ${left}` };
     if (steps.length === 0 && notForgotten !== undefined) return { kind: 'unplannable', ...notForgotten };
     if (steps.length === 0) return { kind: 'nothing', reason };
-    const itemKey = JSON.stringify([change.workspace, change.pigeonholeId, change.list, change.key]);
-    const operation = { changeId: change.id, itemKey, foundAtMs: Date.parse(change.timestamp), steps, made };
+    const operation = {
+      changeId: change.id,
+      itemKey: keyOf(change),
+      foundAtMs: Date.parse(change.timestamp),
+      steps,
+      made,
+    };
     return { kind: 'send', operation: { ...operation, ...(notForgotten !== undefined && { notForgotten }) } };
+  }
+
+  /**
+   * Plans an operation for a change that an earlier attempt may have sent, although nothing of it is planned now. It is
+   * never sent: `recover` stores that the receiver may have records of the item.
+   */
+  planLookUp({ change, object }: Subject): Planned<HttpOperation> {
+    const creating = this.#config.records.filter(({ from, create }) => from === change.list && create !== undefined);
+    if (this.#config.revisions === 'every' || creating.length === 0) return { kind: 'nothing', reason: 'no-record' };
+    const made = withoutAnswer(
+      madeRecords(object),
+      creating.map(({ name }) => name),
+    );
+    const foundAtMs = Date.parse(change.timestamp);
+    return { kind: 'send', operation: { changeId: change.id, itemKey: keyOf(change), foundAtMs, steps: [], made } };
   }
 
   /** Plans an entry's step for a change. @returns the step, or the reason why there is none */
@@ -196,6 +216,19 @@ export class Planner {
   async #write(keys: RequestKeys, view: RequestView, key: string): Promise<PlannedRequest> {
     return await writeRequest(keys, this.#config.headers, view, key);
   }
+}
+
+function keyOf({ workspace, pigeonholeId, list, key }: Subject['change']): string {
+  return JSON.stringify([workspace, pigeonholeId, list, key]);
+}
+
+/**
+ * Returns the records with the mark at these entries that the receiver may have one: a creation got no answer. Entries
+ * whose record is known keep it.
+ */
+export function withoutAnswer(made: MadeRecords, entries: readonly string[]): MadeRecords {
+  const open = entries.filter((name) => made[name] === undefined);
+  return { ...made, ...Object.fromEntries(open.map((name) => [name, { mayExist: true }])) };
 }
 
 /** Returns a hash of a request, which shows whether it differs from the last one without storing its content. */

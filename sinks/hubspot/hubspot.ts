@@ -3,7 +3,8 @@ import { isDoneByPeople } from '../mapping/crm-records.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { withCallBudget } from '../rest/rest-client.js';
-import type { Join, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { unansweredOutcome } from '../records/record-task.js';
+import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { carryOut } from './send.js';
 import { checkAccount } from './check.js';
 import { HubSpotClient } from './client.js';
@@ -16,7 +17,7 @@ import { compareItem, readBackItems, type ReadMemory, recordWritesIn } from './r
 import { removeCopies } from './remove-copies.js';
 import { SharedRecords } from '../records/shared-records.js';
 import { recoverNotes } from './send-notes.js';
-import { type HubSpotOperation, Task } from './operation.js';
+import { type HubSpotOperation, Task, unansweredOf } from './operation.js';
 import { Planner } from './plan.js';
 import { previewOf } from './preview.js';
 import type { Sending } from './batch.js';
@@ -79,7 +80,10 @@ export function createHubSpotSink(
       }),
     tryNow: () => client.tryNow(),
     recover: (operations, _lane, signal) =>
-      run(signal, async (sending) => ({ outcomes: await recoverNotes(operations, sending) })),
+      run(signal, async (sending) => {
+        const outcomes = await recoverNotes(operations, sending);
+        return { outcomes: outcomes.map((outcome, index) => withUnanswered(outcome, operations[index]!)) };
+      }),
     planLookUp: (subjects) => Promise.all(subjects.map((subject) => planner.planLookUp(subject))),
     readBack: (wanted, lane, signal) =>
       run(signal, async (sending) => {
@@ -90,6 +94,13 @@ export function createHubSpotSink(
     removeHeld: (extras, _lane, signal) => run(signal, (sending) => removeCopies(extras, sending)),
     close: () => client.close(),
   };
+}
+
+/** Only notes are looked up: everything else is harmless to repeat. The object says that HubSpot may have it. */
+function withUnanswered(outcome: Outcome, operation: HubSpotOperation): Outcome {
+  if (outcome.kind !== 'unsent') return outcome;
+  const { object = operation.object } = outcome;
+  return { ...outcome, ...unansweredOutcome(object, unansweredOf(operation)) };
 }
 
 export const hubspotSinkType: SinkType<HubSpotConfig> = {

@@ -36,7 +36,7 @@ describe('the look-up for an item for which the mapping no longer creates anythi
       kind: 'send',
       operation: {
         changeId: 'c',
-        object: null,
+        object: { 'new contacts': { mayExist: true } }, // HubSpot may have created the contact of the note
         steps: [
           {
             kind: 'note',
@@ -58,12 +58,23 @@ describe('the look-up for an item for which the mapping no longer creates anythi
     expect((await planner.planLookUp(subject)).kind).toBe('send');
   });
 
-  it('is not made if the note is known, if no person is visible, or for records that a repeat does not duplicate', async () => {
-    const planner = plannerOf({});
+  it('is not made if the note is known', async () => {
+    const planner = plannerOf({ create: false });
     const known = question({ status: 'hidden' }, { object: { notes: { id: '5' } } });
-    const nobody = subjectOf(known.change);
+    expect((await planner.planLookUp(known)).kind).toBe('nothing');
+  });
+
+  it('makes no call for a note whose contact is no longer known, or for a record, and says that they may exist', async () => {
+    const planner = plannerOf({ create: false });
+    const nobody = subjectOf(question({ status: 'hidden' }).change);
     const person = subjectOf(sampleChange({ id: 'c', list: 'attendees', key: '7', data: ada }));
-    for (const subject of [known, nobody, person]) expect((await planner.planLookUp(subject)).kind).toBe('nothing');
+    const mayExist = true;
+    expect(await planner.planLookUp(nobody)).toMatchObject({
+      operation: { steps: [], object: { notes: { mayExist } } },
+    });
+    expect(await planner.planLookUp(person)).toMatchObject({
+      operation: { steps: [], object: { contacts: { mayExist } } },
+    });
   });
 
   it('searches at the contact to which the note was sent, also if no person is visible any more', async () => {

@@ -55,6 +55,10 @@ export interface RecordStep extends OfRecord {
   readonly lists: readonly string[];
   /** The static lists to which this item has added the contact before. */
   readonly listsBefore: readonly string[];
+  /** Whether an earlier attempt may have written the record without an answer. */
+  readonly isUnsure: boolean;
+  /** Whether that attempt was to create it. */
+  readonly isCreating: boolean;
 }
 
 export interface PropertyWrite extends ValueWrite {
@@ -290,4 +294,15 @@ export class Task extends RecordTask<Step> {
 export interface Pair<S extends Step = Step> {
   readonly task: Task;
   readonly step: S;
+}
+
+/** Returns the entries of an operation of which HubSpot may have more than the object names, if the operation was sent. */
+export function unansweredOf({ steps }: HubSpotOperation): string[] {
+  const records = steps.flatMap(({ kind, record }) => (kind === 'record' || kind === 'registration' ? [record] : []));
+  return steps.some(mayCreateContact) ? [...records, newContacts] : records;
+}
+
+function mayCreateContact(step: Step): boolean {
+  if (step.kind === 'registration') return step.email !== null;
+  return (step.kind === 'note' || step.kind === 'record') && step.contact?.create === true;
 }

@@ -10,7 +10,16 @@ import {
 } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type Expression, mappingView, type MappingView } from '../mapping/expression.js';
-import { happenedAtMs, isAnonymous, mayExistIn, type NamedRecord, namedRecords } from '../mapping/crm-records.js';
+import {
+  happenedAtMs,
+  isAnonymous,
+  mayBeCreated,
+  mayExistIn,
+  mayHoldMore,
+  type NamedRecord,
+  namedRecords,
+  withoutAnswer,
+} from '../mapping/crm-records.js';
 import { listOf } from './classify.js';
 import { lifecycleStage } from './lifecycle-stage.js';
 import {
@@ -71,19 +80,25 @@ export class Planner {
 
   /**
    * Plans a look-up of the notes that may have been created for an item, whatever their condition and text are now.
-   * Other records need no look-up, because their calls are harmless to repeat. If the mapping fails to return the
-   * contact, the notes cannot be looked up.
+   * Other records need no look-up, because their calls are harmless to repeat; the object says that HubSpot may have
+   * them. If the mapping fails to return the contact, the notes cannot be looked up.
    */
   async planLookUp(subject: Subject): Promise<Planned<HubSpotOperation>> {
     const view = mappingView(subject);
     const steps: Step[] = [];
+    const maybe: string[] = [];
     try {
-      for (const { keys, name, path } of this.#entries) {
+      for (const { keys, name, path } of this.#entries.filter(({ keys }) => keys.from === subject.change.list)) {
         const made = fieldsOf(subject.object?.[name]);
-        if (keys.from !== subject.change.list || keys.object !== 'notes' || made.id !== undefined) continue;
+        if (mayCreateContact(keys)) maybe.push(newContacts);
+        if (keys.object !== 'notes') maybe.push(name);
+        if (keys.object !== 'notes' || made.id !== undefined) continue;
         const sent = sentTo(made);
         const contact = 'sentTo' in sent ? noContact : await contactOf(keys, path, view);
-        if (contact === null) continue;
+        if (contact === null) {
+          maybe.push(name); // nothing says any longer at which contact the note may be
+          continue;
+        }
         const note = { id: null, contact, properties: {}, mark: markOf(subject, name), ...sent };
         steps.push({ kind: 'note', record: name, ...note });
       }
@@ -92,8 +107,9 @@ export class Planner {
       const detail = `a note may have been created and cannot be looked up (${error.message}): check the contact, and redrive the change if the note is missing`;
       return { kind: 'unplannable', cause: error.causeCode, detail };
     }
-    if (steps.length === 0) return { kind: 'nothing', reason: 'no-record' };
-    return { kind: 'send', operation: { changeId: subject.change.id, steps, object: subject.object } };
+    if (steps.length + maybe.length === 0) return { kind: 'nothing', reason: 'no-record' };
+    const object = withoutAnswer(subject.object, maybe);
+    return { kind: 'send', operation: { changeId: subject.change.id, steps, object } };
   }
 
   #removeAll(subject: Subject, cause: RemovalCause): Planned<HubSpotOperation> {
@@ -203,6 +219,8 @@ async function recordStep({ keys, name, path, subject, view, made }: Planning): 
     contactId: typeof made.contactId === 'string' ? made.contactId : null,
     lists: await listsOf(keys, path, view),
     listsBefore: listIdsOf(made),
+    isUnsure: mayHoldMore(subject.object, name),
+    isCreating: mayBeCreated(subject.object, name),
   };
 }
 
@@ -266,6 +284,12 @@ async function noteStep({ keys, name, path, subject, view, made, remove }: Plann
   const hs_timestamp = new Date(happenedAtMs(subject)).toISOString();
   const properties = { hs_timestamp, ...given, hs_note_body: noteText(given.hs_note_body, mark) };
   return { kind: 'note', record: name, id, contact, properties, mark, ...sentTo(made) };
+}
+
+/** Whether the entry may create a contact for its record. A registration creates one for its address. */
+function mayCreateContact({ object, create, email, contact }: RecordKeys): boolean {
+  if (object === 'marketing-event') return true;
+  return object !== 'contacts' && create && (email !== undefined || contact !== undefined);
 }
 
 /** The contact of a note that is looked up at the contact to which it was sent. */

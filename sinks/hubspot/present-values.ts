@@ -60,10 +60,11 @@ export function presentValues(
   times: EventTimes,
 ): Map<string, PresentValue> {
   const values = fieldsOf(record.properties);
+  const isOurs = step.isUnsure ? 'maybe' : false;
   return new Map(
     neededProperties(step).map((name) => [
       name,
-      { value: values[name], happenedAtMs: happenedAtMs(record, step, times, name) },
+      { value: values[name], happenedAtMs: happenedAtMs(record, step, times, name), isOurs },
     ]),
   );
 }

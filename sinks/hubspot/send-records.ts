@@ -3,6 +3,7 @@ import type { Value, ValueRules } from '../records/decide-values.js';
 import type { WriteReply } from '../records/reply.js';
 import type { Draft, Group } from '../records/write-merged.js';
 import { type RecordVendor, writeRecords as writeFound } from '../records/write-records.js';
+import { fieldsOf } from '../sink.js';
 import { type BatchInput, notFound, type RecordReply, type Sending, writeRecords } from './batch.js';
 import { lifecycleStage, mayMoveStage } from './lifecycle-stage.js';
 import type { PropertyWrite, RecordStep, UniqueValue, Pair } from './operation.js';
@@ -64,7 +65,7 @@ class HubSpotRecords implements RecordVendor<RecordSearch, Group<RecordSearch>> 
         ? `${step.objectType} ${step.id} was removed in HubSpot, and the item has no value that could identify another record`
         : `no ${step.objectType} record matches and "create" is false, so none was written`,
     );
-    if (step.id !== null) task.made(step.record, null);
+    if (step.id !== null || step.isUnsure) task.made(step.record, null);
     return false;
   }
 
@@ -111,8 +112,13 @@ class HubSpotRecords implements RecordVendor<RecordSearch, Group<RecordSearch>> 
     });
   }
 
-  mayHaveCreated({ task, step }: RecordSearch): void {
-    task.made(step.record, { mayExist: true });
+  unanswered({ group: { id }, members }: RecordDraft): void {
+    for (const { task, step, foundBy, isMerged } of members) {
+      const known = id === step.id ? fieldsOf(task.operation.object?.[step.record]) : {};
+      const found = { id, ...(foundBy !== null && { foundBy: foundBy.property }), ...(isMerged && { isMerged }) };
+      const sinceMs = this.sending.now();
+      task.made(step.record, { sinceMs, ...known, ...(id === null ? { creating: true } : found), mayExist: true });
+    }
   }
 }
 
@@ -194,6 +200,7 @@ export function identifiesOther(
   { step, id, foundBy, isMerged }: Pick<RecordSearch, 'step' | 'id' | 'foundBy' | 'isMerged'>,
   { name, isMatch }: PropertyWrite,
 ): boolean {
+  if (step.isCreating) return false;
   if (name === foundBy?.property) return true;
   const isKnown = id !== null && id === step.id;
   return isMatch === true && (isMerged || (isKnown && (step.isMerged || name === step.foundBy)));
@@ -218,15 +225,19 @@ function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created
   const dated = step.write.filter((each) => needsHistory(each) && written.has(each.name));
   const tellsOfMs: Record<string, number> = same ? { ...step.tellsOfMs } : {};
   for (const { name } of dated) tellsOfMs[name] = step.happenedAtMs;
-  const foundByNow = search.foundBy?.property ?? (same ? step.foundBy : null);
+  const foundByNow = step.isCreating ? null : (search.foundBy?.property ?? (same ? step.foundBy : null));
+  // If an earlier attempt may have written the record, the values may be of that attempt.
+  const sinceMs = same ? step.sinceMs : step.isUnsure ? (step.sinceMs ?? 0) : null;
   const made = {
     id,
-    sinceMs: same ? (step.sinceMs ?? atMs) : atMs,
+    sinceMs: sinceMs ?? atMs,
     writtenAtMs,
     ...(Object.keys(tellsOfMs).length > 0 && { tellsOfMs }),
     ...((created || (same && step.created)) && { created: true }),
     ...(foundByNow !== null && { foundBy: foundByNow }),
     ...((search.isMerged || (same && step.isMerged)) && { isMerged: true }),
+    // Nobody knows whether an attempt of a process that died has created the record that was found.
+    ...(step.isUnsure && !step.isCreating && !same && !created && { mayExist: true }),
     ...(step.contactId !== null && { contactId: step.contactId }),
     ...(same && step.listsBefore.length > 0 && { lists: step.listsBefore }),
   };

@@ -96,8 +96,12 @@ async function register(pairs: readonly Registration[], eventId: string, sending
     const reply = replyOf.get(personOf(step))!;
     if (email !== null) noteContact(pair, reply);
     if (reply.kind === 'done') task.made(step.record, madeOf(step, reply.result.vid, eventId));
-    else if (reply.kind !== 'missing') task.endBy(reply, step.record);
-    else if (attendance === 'cancel') cancelling.push(pair);
+    else if (reply.kind !== 'missing') {
+      if (reply.kind === 'failed' && reply.processed === 'maybe' && attendance !== 'cancel') {
+        task.made(step.record, { ...task.has(step.record), mayExist: true });
+      }
+      task.endBy(reply, step.record);
+    } else if (attendance === 'cancel') cancelling.push(pair);
     else {
       gone = true;
       task.made(step.record, null); // the next attempt uses the e-mail, because the contact with the stored id may no longer exist

@@ -31,11 +31,30 @@ export function namedRecords<Keys extends { readonly object: string }>(
 }
 
 /**
- * Returns the entries of `records` of which an item may have a record that is not known, because the vendor did not
- * answer its creation.
+ * Returns the entries of `records` of which the vendor may have more of an item than its object says, because a write got
+ * no answer.
  */
 export function mayExistIn(object: Fields | null): string[] {
-  return Object.entries(object ?? {}).flatMap(([record, found]) => (fieldsOf(found).mayExist === true ? [record] : []));
+  return Object.keys(object ?? {}).filter((record) => mayHoldMore(object, record));
+}
+
+/** Whether the vendor may have more of an entry's record than the item's object says. */
+export function mayHoldMore(object: Fields | null, record: string): boolean {
+  return fieldsOf(object?.[record]).mayExist === true;
+}
+
+/**
+ * Whether the vendor did not answer the creation of an entry's record. A record that is found later is then the new one,
+ * because the search before the creation found none.
+ */
+export function mayBeCreated(object: Fields | null, record: string): boolean {
+  return mayHoldMore(object, record) && fieldsOf(object?.[record]).creating === true;
+}
+
+/** Returns the item's object with the mark at these entries that a write of them got no answer; null if it is empty. */
+export function withoutAnswer(object: Fields | null, records: readonly string[]): Fields | null {
+  const marked = records.map((record) => [record, { ...fieldsOf(object?.[record]), mayExist: true }]);
+  return object === null && marked.length === 0 ? null : { ...object, ...Object.fromEntries(marked) };
 }
 
 /**

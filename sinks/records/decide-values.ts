@@ -17,10 +17,13 @@ export interface PresentValue {
   readonly happenedAtMs: number;
   /**
    * Whether this sink has probably written the value. If it has not, the same value is not written again, because it
-   * would then count as this sink's value and be cleared when the person is forgotten.
+   * would then count as this sink's value and be cleared when the person is forgotten. `maybe`: a write without an answer
+   * may have put it there. The same value is then written again, so that it counts as this sink's.
    */
-  readonly isOurs?: boolean;
+  readonly isOurs?: IsOurs;
 }
+
+export type IsOurs = boolean | 'maybe';
 
 /** The present values of a record by field name in lower case. Absent: the value was not read. */
 export type PresentValues = ReadonlyMap<string, PresentValue>;
@@ -58,7 +61,7 @@ export function decideValues(
     const key = name.toLowerCase();
     const now = present?.get(key);
     if (now !== undefined && now.isOurs !== true && areSame(now.value, value, (a, b) => isSame(key, a, b)))
-      return false;
+      return now.isOurs === 'maybe' && value !== null;
     const isMissing = now === undefined || isEmpty(now.value);
     if (!mayChange(key, isMissing ? null : now.value, value)) return false;
     switch (policy) {

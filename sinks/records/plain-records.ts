@@ -1,12 +1,12 @@
 import { chunksOf } from '../../base/grouping.js';
 import type { Outcome, Result } from '../sink.js';
-import type { PresentValues, Value, ValueRules, ValueWrite } from './decide-values.js';
+import type { IsOurs, PresentValues, Value, ValueRules, ValueWrite } from './decide-values.js';
 import type { Exclusive } from './exclusive.js';
 import { findInOrder } from './find-in-order.js';
 import { type Clearing, type Forgetting, forgetRecords, type ForgetVendor } from './forget-records.js';
 import type { ForgetStep, MadeRecord, PlainOperation, PlainStep, SaveStep } from './plan-plain-records.js';
-import { type PresentRecord, presentValues } from './present-record.js';
-import { RecordTask, TaskJob } from './record-task.js';
+import { isAmong, type PresentRecord, presentValues } from './present-record.js';
+import { RecordTask, TaskJob, unansweredOutcome } from './record-task.js';
 import type { WriteReply } from './reply.js';
 import type { Draft, Group } from './write-merged.js';
 import { type RecordJob, type RecordVendor, writeRecords } from './write-records.js';
@@ -75,6 +75,17 @@ export async function sendPlainRecords(
     await writeRecords(same, new PlainRecords(sending, same[0]!.step.object));
   }
   return tasks.map((task) => task.outcome());
+}
+
+/**
+ * Stores that the vendor may have records of operations that an earlier attempt may have sent. Makes no call, because a
+ * repeat is harmless.
+ */
+export function recoverPlainRecords(operations: readonly PlainOperation[]): Outcome[] {
+  return operations.map(({ steps, object }) => {
+    const records = steps.flatMap(({ kind, record }) => (kind === 'save' ? [record] : []));
+    return unansweredOutcome(object, records);
+  });
 }
 
 /** The search for the record of a step. */
@@ -147,7 +158,7 @@ class PlainRecords implements RecordVendor<Search, Group<Search>> {
   mayCreate({ step, task }: Search): boolean {
     if (step.create && step.match.length > 0) return true;
     task.note(`no ${step.object} record matches, and none may be created`);
-    if (step.known !== null) task.made(step.record, null);
+    if (step.known !== null || step.isUnsure) task.made(step.record, null);
     return false;
   }
 
@@ -167,8 +178,12 @@ class PlainRecords implements RecordVendor<Search, Group<Search>> {
     if (id === null) return null;
     const found = search.found ?? members.find((each) => each.found !== undefined)?.found;
     if (found === undefined) return new Map();
-    const { known } = search.step;
-    return presentValues(found, { writtenAtMs: known?.writtenAtMs ?? null, isOurs: known?.id === id });
+    const { known, isUnsure, newId, match } = search.step;
+    const ours = known?.id === id ? known.written : [];
+    // A record of another id was found by the values of `match`, so nothing says that this sink wrote them.
+    const isMatch = (field: string): boolean => id !== newId && match.some((each) => each.field === field);
+    const isOurs = (field: string): IsOurs => isAmong(field, ours) || (isUnsure && !isMatch(field) ? 'maybe' : false);
+    return presentValues(found, { writtenAtMs: known?.writtenAtMs ?? null, isOurs });
   }
 
   async write(drafts: readonly SearchDraft[]): Promise<WriteReply[]> {
@@ -194,11 +209,23 @@ class PlainRecords implements RecordVendor<Search, Group<Search>> {
     });
   }
 
-  /** The record would have the id that this sink has chosen, so that a later change finds or forgets it. */
-  mayHaveCreated({ task, step }: Search): void {
-    const written = step.writes.map(({ name }) => name);
-    const made: MadeRecord = { id: step.newId, created: true, written, writtenAtMs: this.sending.now() };
-    task.made(step.record, { ...made });
+  /**
+   * A new record would have the id that this sink chose for the first item, so that a later change finds or forgets it. A
+   * present one may have all values, which are cleared if the person is forgotten.
+   */
+  unanswered({ group, members, valuesOf }: SearchDraft): void {
+    const id = group.id ?? members[0]!.step.newId;
+    members.forEach((search, index) => {
+      const { task, step } = search;
+      const before = step.known?.id === id ? step.known : null;
+      const made: MadeRecord = {
+        id,
+        created: before?.created ?? (group.id === null && index === 0),
+        written: [...new Set([...(before?.written ?? []), ...valuesOf(search).keys()])],
+        writtenAtMs: group.id === null ? this.sending.now() : (before?.writtenAtMs ?? 0),
+      };
+      task.made(step.record, { ...made });
+    });
   }
 
   async alone(work: () => Promise<void>): Promise<void> {
@@ -292,6 +319,12 @@ class PlainForgetting implements ForgetVendor<ForgetJob> {
   }
 
   forgot({ task, step }: ForgetJob, how: 'cleared' | 'deleted', id: string | null): void {
+    if (id === null && step.isUnsure) {
+      const { vendor } = this.calls;
+      const detail = `a person must be forgotten, and ${vendor} may have written a ${step.object} record without answering: search for the person there by hand, then discard the dead letter`;
+      task.end({ kind: 'rejected', cause: 'forget-by-hand', about: 'record', detail }, step.record);
+      return;
+    }
     task.made(step.record, null);
     task.note(id === null ? 'the record no longer exists' : `${step.object} ${id} ${how}`);
   }

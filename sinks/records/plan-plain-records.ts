@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { ListName } from '../../base/lists.js';
-import { emailAddress, happenedAtMs, isAnonymous, type NamedRecord } from '../mapping/crm-records.js';
+import {
+  emailAddress,
+  happenedAtMs,
+  isAnonymous,
+  mayHoldMore,
+  type NamedRecord,
+  withoutAnswer,
+} from '../mapping/crm-records.js';
 import { type Expression, mappingView, type MappingView, textValue } from '../mapping/expression.js';
 import type { WrittenValue } from '../mapping/expression-schema.js';
 import { MappingError } from '../mapping/mapping-error.js';
@@ -47,6 +54,8 @@ export interface SaveStep extends OfRecord {
   readonly writes: readonly ValueWrite[];
   /** Event time of the values, Unix time in ms. */
   readonly happenedAtMs: number;
+  /** Whether an earlier attempt may have written the record without an answer. */
+  readonly isUnsure: boolean;
 }
 
 /** Removes what was sent about the person. */
@@ -54,6 +63,11 @@ export interface ForgetStep extends OfRecord {
   readonly kind: 'forget';
   readonly known: MadeRecord;
   readonly how: 'clear-our-fields' | 'delete';
+  /**
+   * Whether the vendor may have the person's data in another record, if this one does not exist. An operator then has to
+   * search for the person.
+   */
+  readonly isUnsure: boolean;
 }
 
 /** The result of an entry for an item, as the ledger stores it: ids and names of fields, no values. */
@@ -88,6 +102,19 @@ export async function planPlainRecords(
   return { kind: 'send', operation: { changeId: change.id, steps, object } };
 }
 
+/**
+ * Plans an operation for a change that an earlier attempt may have sent, although nothing of it is planned now. It is never
+ * sent: `recoverPlainRecords` stores that the vendor may have records of the item. Pure.
+ */
+export function planPlainLookUp(
+  { change, object }: Subject,
+  entries: readonly NamedRecord<PlainKeys>[],
+): Planned<PlainOperation> {
+  const records = entries.filter(({ keys }) => keys.from === change.list).map(({ name }) => name);
+  if (records.length === 0) return { kind: 'nothing', reason: 'no-record' };
+  return { kind: 'send', operation: { changeId: change.id, steps: [], object: withoutAnswer(object, records) } };
+}
+
 /** Returns the step of an entry, or the reason why there is none. */
 async function stepFor(
   { keys, name, path }: NamedRecord<PlainKeys>,
@@ -95,11 +122,19 @@ async function stepFor(
   onForget: OnForget,
 ): Promise<PlainStep | string> {
   const { object, create, onSeveral } = keys;
-  const known = madeRecord(subject.object?.[name]);
+  const isUnsure = mayHoldMore(subject.object, name);
+  const made = madeRecord(subject.object?.[name]);
+  // If the vendor did not answer, the record may have been created under the id that this sink chose.
+  const written = Object.keys(keys.properties);
+  const maybe = isUnsure ? { id: newIdOf(subject, name), created: true, written, writtenAtMs: 0 } : null;
+  const known = made ?? (forgetsPerson(subject.removal) ? maybe : null);
   const of = { record: name, object, known };
   if (forgetsPerson(subject.removal)) {
     if (known === null) return 'never-sent';
-    if (onForget !== 'manual') return { kind: 'forget', ...of, known, how: onForget };
+    if (onForget !== 'manual') {
+      const all = isUnsure ? [...new Set([...known.written, ...written])] : known.written;
+      return { kind: 'forget', ...of, known: { ...known, written: all }, how: onForget, isUnsure: made === null };
+    }
     const detail = `a person must be forgotten: remove their data from ${object} ${known.id} by hand ("onForget: manual")`;
     throw new MappingError('forget-by-hand', detail);
   }
@@ -107,7 +142,7 @@ async function stepFor(
   const view = mappingView(subject);
   if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) return 'condition';
   if (isAnonymous(subject)) {
-    return known === null ? 'no-person' : { kind: 'forget', ...of, known, how: 'clear-our-fields' };
+    return known === null ? 'no-person' : { kind: 'forget', ...of, known, how: 'clear-our-fields', isUnsure };
   }
   const writes = await writesOf(keys, path, view, known?.written ?? []);
   const match = keys.match.flatMap((field) => {
@@ -116,7 +151,17 @@ async function stepFor(
   });
   if (known === null && match.length === 0) return 'no-match';
   const newId = newIdOf(subject, name);
-  return { kind: 'save', ...of, newId, match, onSeveral, create, writes, happenedAtMs: happenedAtMs(subject) };
+  return {
+    kind: 'save',
+    ...of,
+    newId,
+    match,
+    onSeveral,
+    create,
+    writes,
+    happenedAtMs: happenedAtMs(subject),
+    isUnsure,
+  };
 }
 
 /** @param written the fields that this sink has written; those that the item no longer has are cleared */

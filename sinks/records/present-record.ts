@@ -1,4 +1,4 @@
-import type { PresentValue, PresentValues } from './decide-values.js';
+import type { IsOurs, PresentValue, PresentValues } from './decide-values.js';
 
 /** A record as a vendor returns it that knows no time of a single value. */
 export interface PresentRecord {
@@ -23,13 +23,26 @@ export function isOwnChange(lastModifiedAtMs: number, writtenAtMs: number): bool
  * of the record's last change. If this sink made that change for this item, the values count as older than any other, so
  * that the item may replace them.
  * @param writtenAtMs time at which this sink last wrote the record for this item; null if it never did
- * @param isOurs whether this sink has probably written the present values
+ * @param isOurs whether this sink has probably written a present value
  */
 export function presentValues(
   { values, lastModifiedAtMs }: PresentRecord,
-  { writtenAtMs, isOurs }: { readonly writtenAtMs: number | null; readonly isOurs: boolean },
+  {
+    writtenAtMs,
+    isOurs,
+  }: { readonly writtenAtMs: number | null; readonly isOurs: IsOurs | ((field: string) => IsOurs) },
 ): PresentValues {
   const isOwn = writtenAtMs !== null && isOwnChange(lastModifiedAtMs, writtenAtMs);
   const happenedAtMs = isOwn ? Number.NEGATIVE_INFINITY : lastModifiedAtMs;
-  return new Map([...values].map(([field, value]): [string, PresentValue] => [field, { value, happenedAtMs, isOurs }]));
+  return new Map(
+    [...values].map(([field, value]): [string, PresentValue] => [
+      field,
+      { value, happenedAtMs, isOurs: typeof isOurs === 'function' ? isOurs(field) : isOurs },
+    ]),
+  );
+}
+
+/** Whether a name is among these. Ignores case. */
+export function isAmong(name: string, names: readonly string[]): boolean {
+  return names.some((each) => each.toLowerCase() === name.toLowerCase());
 }

@@ -101,7 +101,9 @@ function removes({ kind }: PlainStep): boolean {
 function removalSteps(object: Fields | null): ForgetStep[] {
   return Object.entries(object ?? {}).flatMap(([record, found]): ForgetStep[] => {
     const known = madeRecord(found);
-    return known === null ? [] : [{ kind: 'forget', record, object: objectOf(record), known, how: 'delete' }];
+    return known === null
+      ? []
+      : [{ kind: 'forget', record, object: objectOf(record), known, how: 'delete', isUnsure: false }];
   });
 }
 

@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, type Operation, type Outcome, type Result } from '../sink.js';
+import { withoutAnswer } from '../mapping/crm-records.js';
 import type { Job } from './job.js';
 import { worstOf } from './worst-result.js';
 
@@ -21,6 +22,15 @@ export interface RecordOperation<S extends RecordStep> extends Operation {
 /** Whether a result holds back one entry of `records`, because the vendor refuses all records of its kind. */
 export function isHeld(result: Result): result is Extract<Result, { kind: 'unsent' }> {
   return result.kind === 'unsent' && result.detail !== undefined;
+}
+
+/**
+ * Returns the outcome of an operation that an earlier attempt may have sent and that is harmless to repeat: it is planned
+ * again. The object says of which entries the vendor may have more than it names. Needs no call.
+ */
+export function unansweredOutcome(object: Fields | null, records: readonly string[]): Outcome {
+  const marked = withoutAnswer(object, records);
+  return { kind: 'unsent', ...(marked !== null && { object: marked }) };
 }
 
 /** An operation in progress. It collects the results of the operation's steps. */

@@ -59,8 +59,8 @@ class TestVendor implements MergeVendor<TestJob, Group<TestJob>> {
     for (const job of members) job.written = [...valuesOf(job).keys()];
   }
 
-  mayHaveCreated(job: TestJob): void {
-    this.mayExist.push(job);
+  unanswered({ members }: TestDraft): void {
+    this.mayExist.push(...members);
   }
 }
 
@@ -119,14 +119,17 @@ it('the items of a record that is gone are returned', async () => {
   expect(jobs.every(({ isOpen }) => isOpen)).toBe(true);
 });
 
-it.each(['maybe', 'no'] as const)(
-  'a failed creation (it may have been carried out: %s) ends all its items',
-  async (processed) => {
-    const result: Result = { kind: 'retry', detail: 'HTTP 503' };
-    const vendor = new TestVendor(null, { kind: 'failed', processed, result });
-    const jobs = [new TestJob({ a: '1' }), new TestJob({ b: '2' })];
-    expect(await writeMerged([newGroup(...jobs)], vendor)).toEqual([]);
-    expect(jobs.map((job) => job.result)).toEqual([result, result]);
-    expect(vendor.mayExist).toEqual(processed === 'maybe' ? jobs : []);
-  },
-);
+it.each([
+  ['creation', 'maybe'],
+  ['creation', 'no'],
+  ['update', 'maybe'],
+  ['update', 'no'],
+] as const)('a failed %s (it may have been carried out: %s) ends all its items', async (what, processed) => {
+  const result: Result = { kind: 'retry', detail: 'HTTP 503' };
+  const isNew = what === 'creation';
+  const vendor = new TestVendor(isNew ? null : new Map(), { kind: 'failed', processed, result });
+  const jobs = [new TestJob({ a: '1' }), new TestJob({ b: '2' })];
+  expect(await writeMerged([isNew ? newGroup(...jobs) : group(...jobs)], vendor)).toEqual([]);
+  expect(jobs.map((job) => job.result)).toEqual([result, result]);
+  expect(vendor.mayExist).toEqual(processed === 'maybe' ? jobs : []);
+});

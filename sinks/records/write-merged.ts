@@ -50,8 +50,11 @@ export interface MergeVendor<J extends WriteJob, G extends Group<J>> {
   write(drafts: readonly Draft<J, G>[]): Promise<readonly WriteReply[]>;
   /** Stores what was written. `null`: nothing had to be written. */
   wrote(draft: Draft<J, G>, reply: Extract<WriteReply, { kind: 'written' }> | null): void;
-  /** Called if the vendor did not answer a write that may have created the record of the job. */
-  mayHaveCreated?(job: J): void;
+  /**
+   * Stores what the vendor may have without having answered the write: a new record, or values of the present one. A
+   * person who is forgotten before the write is repeated must not stay there unnoticed.
+   */
+  unanswered(draft: Draft<J, G>): void;
 }
 
 /** Some or all jobs of a group, which are written together. */
@@ -137,10 +140,8 @@ class Merging<J extends WriteJob, G extends Group<J>> {
         for (const job of members) job.end(reply.result);
         return this.#laterOf(group);
       case 'failed':
-        for (const job of group.members) {
-          if (group.id === null && reply.processed === 'maybe' && job.isOpen) this.vendor.mayHaveCreated?.(job);
-          if (!this.#done.has(job)) job.end(reply.result);
-        }
+        if (reply.processed === 'maybe') this.vendor.unanswered(draft);
+        for (const job of group.members) if (!this.#done.has(job)) job.end(reply.result);
         return [];
     }
   }

@@ -33,6 +33,10 @@ export interface PersonStep extends OfRecord {
   readonly lookups: readonly Lookup[];
   /** Event time of the values, which `if-newer` compares. Unix time in ms. */
   readonly happenedAtMs: number;
+  /** Whether an earlier attempt may have written the record without an answer. */
+  readonly isUnsure: boolean;
+  /** Whether that attempt was to create it. */
+  readonly isCreating: boolean;
   readonly campaign: CampaignStep | null;
 }
 
@@ -126,6 +130,8 @@ const recordSchema = z.object({
       written: z.array(z.string()).default([]),
     })
     .nullable(),
+  /** The campaign to which the person may have been added without an answer. */
+  joining: z.string().optional(),
 });
 
 /**
@@ -159,6 +165,11 @@ export class Job<S extends Step = Step> extends TaskJob<S, Step> {
   #remote: NonNullable<S['known']> | null;
   /** Whether the step wrote or removed something, or found that nothing is left to do. */
   isDone = false;
+  /**
+   * Set if the record was found, but an earlier attempt without an answer may have created it or its membership. Only an
+   * operator can then tell what has to be removed if the person is forgotten.
+   */
+  staysUnsure = false;
 
   constructor(task: RecordTask<Step>, step: S) {
     super(task, step);
@@ -172,12 +183,16 @@ export class Job<S extends Step = Step> extends TaskJob<S, Step> {
 
   set remote(remote: NonNullable<S['known']> | null) {
     this.#remote = remote;
-    this.task.made(this.step.record, remote as Fields | null);
+    const made = remote as Fields | null;
+    this.task.made(this.step.record, made !== null && this.staysUnsure ? { ...made, mayExist: true } : made);
   }
 
-  /** Notes that Salesforce did not answer the creation of the record, so it may exist. */
-  mayHaveCreated(): void {
-    this.task.made(this.step.record, { mayExist: true });
+  /**
+   * Notes that the record may exist, because Salesforce did not answer.
+   * @param creating whether the record was to be created
+   */
+  mayHaveCreated(creating = true): void {
+    this.task.made(this.step.record, { mayExist: true, ...(creating && { creating }) });
   }
 
   /** Notes what was done, for the operator. */

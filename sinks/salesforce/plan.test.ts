@@ -33,6 +33,8 @@ describe('a plan', () => {
             isOneWord: false,
             lookups: [],
             happenedAtMs: Date.parse('2026-11-21T09:00:00Z'),
+            isUnsure: false,
+            isCreating: false,
             campaign: {
               key: { field: 'Event_Id__c', value: '101' },
               fields: { Name: 'ACME Summit' },

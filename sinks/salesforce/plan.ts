@@ -5,7 +5,16 @@ import { truncate } from '../mapping/mapping-functions.js';
 import type { Value, ValueWrite } from '../records/decide-values.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
 import { fieldValue } from './object-fields.js';
-import { emailAddress, happenedAtMs, isAnonymous, mayExistIn, type NamedRecord } from '../mapping/crm-records.js';
+import {
+  emailAddress,
+  happenedAtMs,
+  isAnonymous,
+  mayBeCreated,
+  mayExistIn,
+  mayHoldMore,
+  type NamedRecord,
+  withoutAnswer,
+} from '../mapping/crm-records.js';
 import {
   type CampaignStep,
   type KeyValue,
@@ -48,12 +57,23 @@ export async function planSubject(
 }
 
 /**
+ * Plans an operation for a change that an earlier attempt may have sent, although nothing of it is planned now. It is never
+ * sent: `recover` stores that Salesforce may have records of the item. Pure.
+ */
+export function planLookUp({ change, object }: Subject, records: readonly Entry[]): Planned<SalesforceOperation> {
+  const names = records.filter(({ keys }) => keys.from === change.list).map(({ name }) => name);
+  if (names.length === 0) return { kind: 'nothing', reason: 'no-record' };
+  return { kind: 'send', operation: { changeId: change.id, steps: [], object: withoutAnswer(object, names) } };
+}
+
+/**
  * Checks that the ids of all records of a person who must be forgotten are known. A removal has no value by which a
- * record could be found whose creation Salesforce did not answer.
+ * record or a campaign membership could be found whose creation Salesforce did not answer.
  * @throws {MappingError}
  */
 function requireAllKnown(object: Subject['object']): void {
-  const unknown = mayExistIn(object);
+  const joining = Object.keys(object ?? {}).filter((name) => remoteRecordOf(object, name)?.joining !== undefined);
+  const unknown = [...new Set([...mayExistIn(object), ...joining])];
   if (unknown.length === 0) return;
   const known = Object.keys(object!).flatMap((name) => {
     const record = remoteRecordOf(object, name) ?? linkedRecordOf(object, name);
@@ -121,6 +141,8 @@ async function personStep(subject: Subject, record: Entry, objectType: PersonTyp
       !writes.some(({ name, value }) => name === 'FirstName' && value !== null),
     lookups: await lookupsOf(keys, view, path),
     happenedAtMs: happenedAtMs(subject),
+    isUnsure: mayHoldMore(subject.object, name),
+    isCreating: mayBeCreated(subject.object, name),
     campaign:
       keys.campaign === undefined
         ? null

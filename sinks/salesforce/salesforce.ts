@@ -8,10 +8,11 @@ import { checkOrg } from './check.js';
 import { SalesforceClient } from './client.js';
 import { type RecordKeys, salesforceConfigSchema, type SalesforceConfig } from './config.js';
 import { Exclusive } from '../records/exclusive.js';
+import { unansweredOutcome } from '../records/record-task.js';
 import { deliverBatch } from './send.js';
 import type { OrgKnowledge } from './object-fields.js';
 import type { SalesforceOperation } from './operation.js';
-import { planSubject } from './plan.js';
+import { planLookUp, planSubject } from './plan.js';
 import { previewOf } from './preview.js';
 import { compareItem, readBackItems, recordWritesIn, removeCopies } from './read-back.js';
 import { SharedRecords } from '../records/shared-records.js';
@@ -49,7 +50,18 @@ export function createSalesforceSink(
       return checkOrg({ client, known, budget }, records, onForget);
     },
     plan: (subjects) => planEach(subjects, (subject) => planSubject(subject, records, onForget)),
+    planLookUp: async (subjects) => subjects.map((subject) => planLookUp(subject, records)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config)),
+    /** A repeat is harmless, so nothing is looked up. The object says that Salesforce may have the records. */
+    recover: async (operations) => ({
+      outcomes: operations.map(({ steps, object }) => {
+        const writing = steps.filter(({ kind }) => kind === 'person' || kind === 'linked');
+        return unansweredOutcome(
+          object,
+          writing.map(({ record }) => record),
+        );
+      }),
+    }),
     send: (operations, lane, signal) =>
       withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
         deliverBatch({ client, known, budget }, operations, lane, { newPeople, now: environment.now }),

@@ -160,8 +160,10 @@ function recordOf({ campaign, jobs, present, status, fields }: Membership): Fiel
   return { CampaignId: campaign.id, [`${type}Id`]: id, ...given };
 }
 
-function settleMembers({ campaign, jobs, present, status, fields }: Membership, written: Written): void {
+function settleMembers(membership: Membership, written: Written): void {
+  const { campaign, jobs, present, status, fields } = membership;
   for (const job of jobs) {
+    if (written.kind === 'failed' && written.mayBeOpen === true) noteUnanswered(job, membership);
     if (written.kind === 'not-begun') {
       const detail = 'the record was written, but the time ended before its campaign member was written';
       job.end({ kind: 'retry', detail });
@@ -182,16 +184,27 @@ function settleMembers({ campaign, jobs, present, status, fields }: Membership, 
   }
 }
 
+/** Stores what Salesforce may have without having answered: a new membership, or values of the present one. */
+function noteUnanswered(job: PersonJob, { campaign, present, fields }: Membership): void {
+  const { remote } = job;
+  if (present === null) job.remote = { ...remote!, joining: campaign.id };
+  else {
+    const status = remote!.member?.status ?? present.status;
+    remember(job, campaign, { id: present.id, status, created: false }, [...fields.keys()]);
+  }
+}
+
 function remember(
   job: PersonJob,
   { id: campaignId }: Campaign,
   member: { readonly id: string; readonly status: string; readonly created: boolean },
   fields: readonly string[],
 ): void {
-  const before = job.remote!.member;
-  const created = member.created || (before?.id === member.id && before.created);
+  const { joining, ...remote } = job.remote!;
+  const before = remote.member;
+  const created = member.created || joining === campaignId || (before?.id === member.id && before.created);
   const own = new Set(job.step.campaign!.memberWrites.map(({ name }) => name.toLowerCase()));
   const ours = fields.filter((field) => own.has(field.toLowerCase()));
   const written = [...new Set([...(before?.id === member.id ? before.written : []), ...ours])];
-  job.remote = { ...job.remote!, member: { ...member, created, campaignId, written } };
+  job.remote = { ...remote, member: { ...member, created, campaignId, written } };
 }

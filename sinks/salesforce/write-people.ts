@@ -1,5 +1,5 @@
 import { groupBy } from '../../base/grouping.js';
-import type { PresentValues, Value, ValueRules, ValueWrite } from '../records/decide-values.js';
+import type { IsOurs, PresentValues, Value, ValueRules, ValueWrite } from '../records/decide-values.js';
 import { needsPresent } from '../records/decide-values.js';
 import type { WriteReply } from '../records/reply.js';
 import type { Draft, Group } from '../records/write-merged.js';
@@ -8,8 +8,8 @@ import type { Result } from '../sink.js';
 import type { PersonType } from './config.js';
 import { findByIds, findPeople, type PersonRow, textOf } from './find-people.js';
 import { conformValue, type FieldFacts, factsOf, type ObjectFacts, type Org } from './object-fields.js';
-import type { PersonJob, PersonStep } from './operation.js';
-import { presentValues } from '../records/present-record.js';
+import type { PersonJob, PersonStep, RemoteRecord } from './operation.js';
+import { isAmong, presentValues } from '../records/present-record.js';
 import { type FieldValues, replyOf, type Write, type Written, writeRecords } from './write-records.js';
 
 /** The search for the person of a job. */
@@ -114,6 +114,7 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
     const found = await findPeople(this.org, searches);
     for (const search of searches) {
       search.job.remote = null;
+      if (search.step.isUnsure) search.job.mayHaveCreated(search.step.isCreating); // until the record is written
       search.row = undefined;
       search.type = search.step.objectType;
       const each = found.get(search)!;
@@ -131,11 +132,12 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
 
   mayCreate({ step, job }: PersonSearch): boolean {
     if (step.create) return true;
-    job.end(
-      this.waiting.has(step.email ?? '')
-        ? { kind: 'retry', detail: 'waits for the record of the same person, which could not be written yet' }
-        : { kind: 'delivered', detail: 'nobody was found, and "create" is false' },
-    );
+    if (this.waiting.has(step.email ?? '')) {
+      job.end({ kind: 'retry', detail: 'waits for the record of the same person, which could not be written yet' });
+    } else {
+      if (step.isUnsure) job.remote = null;
+      job.end({ kind: 'delivered', detail: 'nobody was found, and "create" is false' });
+    }
     return false;
   }
 
@@ -195,7 +197,12 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
     const row = rowOf(group, search);
     if (row === undefined) return new Map();
     const { remote } = search.job;
-    const isOurs = remote !== null || this.#hasOurKey(search, group);
+    const hasOurKey = remote === null && this.#hasOurKey(search, group);
+    // A person may have been found by the e-mail address, so nothing says that this sink wrote it.
+    const isOurs = (field: string): IsOurs =>
+      hasOurKey ||
+      isAmong(field, remote?.written ?? []) ||
+      (search.step.isUnsure && field !== 'email' ? 'maybe' : false);
     return presentValues(row, { writtenAtMs: remote?.writtenAtMs ?? null, isOurs });
   }
 
@@ -226,7 +233,8 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
     return drafts.map((draft) => replies.get(draft)!);
   }
 
-  wrote({ group, members, valuesOf }: PersonDraft, reply: Extract<WriteReply, { kind: 'written' }> | null): void {
+  wrote(draft: PersonDraft, reply: Extract<WriteReply, { kind: 'written' }> | null): void {
+    const { group, members } = draft;
     const { type } = group;
     const id = reply?.id ?? group.id!;
     const isNew = group.id === null && reply?.isNew === true;
@@ -234,27 +242,43 @@ export class People implements RecordVendor<PersonSearch, PersonGroup> {
       const { job } = search;
       const before = job.remote?.id === id ? job.remote : null;
       search.id = id;
+      const isOwn = isNew || (job.step.isCreating && this.#hasOurKey(search, group));
+      job.staysUnsure = job.step.isUnsure && !isOwn;
       if (reply === null) {
         job.remote = before ?? { type, id, created: false, keyed: false, written: [], writtenAtMs: 0, member: null };
         job.done(`${type} ${id} unchanged`);
         return;
       }
-      const own = [...valuesOf(search).keys()].filter((name) => !isKey(name, job.step));
-      job.remote = {
-        type,
-        id,
-        created: (before?.created ?? false) || (isNew && index === 0),
-        keyed: (before?.keyed ?? false) || this.#isKeyed(search, group, members),
-        written: [...new Set([...(before?.written ?? []), ...own])],
-        writtenAtMs: reply.atMs,
-        member: before?.member ?? null,
-      };
+      const remote = this.#remoteOf(search, draft, id);
+      const isFirst = isNew ? index === 0 : isOwn;
+      job.remote = { ...remote, created: remote.created || isFirst, writtenAtMs: reply.atMs };
       job.done(`${type} ${id} ${isNew ? 'created' : 'updated'}`);
     });
   }
 
-  mayHaveCreated({ job }: PersonSearch): void {
-    job.mayHaveCreated();
+  unanswered(draft: PersonDraft): void {
+    const { group, members } = draft;
+    for (const search of members) {
+      if (group.id === null) search.job.mayHaveCreated();
+      else search.job.remote = this.#remoteOf(search, draft, group.id);
+    }
+  }
+
+  /** Returns the result of a job whose values were written, or may have been, to an existing record. */
+  #remoteOf(search: PersonSearch, { group, members, valuesOf }: PersonDraft, id: string): RemoteRecord {
+    const { job } = search;
+    const before = job.remote?.id === id ? job.remote : null;
+    const own = [...valuesOf(search).keys()].filter((name) => !isKey(name, job.step));
+    return {
+      type: group.type,
+      id,
+      created: before?.created ?? false,
+      keyed: (before?.keyed ?? false) || this.#isKeyed(search, group, members),
+      written: [...new Set([...(before?.written ?? []), ...own])],
+      writtenAtMs: before?.writtenAtMs ?? 0,
+      member: before?.member ?? null,
+      ...(before?.joining !== undefined && { joining: before.joining }),
+    };
   }
 
   #fieldOf(type: PersonType, name: string): FieldFacts | undefined {

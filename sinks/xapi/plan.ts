@@ -8,7 +8,7 @@ import {
   type Fields,
 } from '../sink.js';
 import { type Activities, type IssuedKind, type Statement, statementId } from './statement.js';
-import { type XapiConfig, engagementList, kindOf, secretOf } from './config.js';
+import { type XapiConfig, engagementList, kindOf, secretOf, statementKinds } from './config.js';
 import type { Change } from '../change.js';
 import { evidenceOf, toStatement, voidingStatement } from './to-statement.js';
 import { markOf } from './conflict.js';
@@ -60,6 +60,11 @@ export async function planChange(subject: Subject, context: PlanContext): Promis
   const wanted = await toStatement(subject, config, activities, environment.name);
   const state = readState(subject.object);
   if (wanted.kind === 'nothing') {
+    if (state?.lost === true && forgetsPerson(subject.removal)) {
+      const known = possiblyValid(state).join(', ');
+      const detail = `the attendee of this item has to be forgotten, and the LRS may have stored a statement without answering: look for the statements of this attendee and void them by hand (of this item: ${known})`;
+      return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
+    }
     if (state === null) return { kind: 'nothing', reason: wanted.reason };
     const last = subject.again === true && subject.removal !== null ? lastIssued(change, state, config) : [];
     const voided = [...new Set([...possiblyValid(state), ...last])];
@@ -107,6 +112,31 @@ function lastIssued(
 export function issuedKind(list: string, { credit }: Pick<XapiConfig, 'credit'>): IssuedKind | undefined {
   if (list !== engagementList) return kindOf(list);
   return credit === undefined ? undefined : `credit:${credit.version}`;
+}
+
+/**
+ * Plans an operation for a change that an earlier attempt may have sent, although nothing of it is planned now. It is never
+ * sent: `recover` stores which statements the LRS may have, so that they are voided. Pure.
+ */
+export function planLookUp({ change, object }: Subject, { config }: PlanContext): Planned<XapiOperation> {
+  const kind = issuedKind(change.list, config);
+  if (kind === undefined) return { kind: 'nothing', reason: 'not-said' };
+  const state = readState(object);
+  // The attempt used the next issue, or repeated the present one.
+  const issues = state?.revision === change.revision ? [state.issue, state.issue + 1] : [0];
+  const ids = issues.map((issue) => statementId(kind, change, issue));
+  const known = state ?? { statement: null, mark: '', revision: change.revision, issue: 0, unsure: [], issuing: false };
+  const unsure: StatementState = {
+    ...known,
+    statement: null,
+    revision: change.revision,
+    issue: issues.at(-1)!,
+    unsure: [...new Set([...possiblyValid(known), ...ids])],
+    issuing: false,
+    ...((statementKinds.answered as readonly string[]).includes(change.list) && { lost: true }),
+  };
+  const item = `${change.list}:${change.key}`;
+  return { kind: 'send', operation: { changeId: change.id, item, statements: [], after: unsure, unsure } };
 }
 
 /** Plans the removal of an item's statements. `gone`: its state once they are voided. */
@@ -207,6 +237,11 @@ export type StatementState = {
   readonly issuing: boolean;
   /** The interactions for which a credit was issued. If one of them no longer counts, the credit is issued again. */
   readonly evidence?: readonly string[];
+  /**
+   * Set if a process died while it sent a statement whose id is not known, because it may join several answers. An operator
+   * then has to look for it if the attendee must be forgotten.
+   */
+  readonly lost?: true;
   /** Keys of the answers that the statement joins. `issue` then counts the statements of all of them. */
   readonly members?: readonly string[];
 };

@@ -17,7 +17,7 @@ import { Activities } from './statement.js';
 import { Lrs, versionIn } from './client.js';
 import { clientOf, engagementList, secretOf, statementKinds, type XapiConfig, xapiConfigSchema } from './config.js';
 import { groupsOf, isJoined, planJoined } from './joined-answers.js';
-import { planChange, type PlanContext, type XapiOperation } from './plan.js';
+import { planChange, type PlanContext, planLookUp, type XapiOperation } from './plan.js';
 import { inDoubt, sendOperations } from './send.js';
 import { classifyAnswer } from './classify.js';
 import { compareStatement, readStatements } from './read-back.js';
@@ -68,6 +68,7 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
     },
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) => await planAll(subjects, { config, activities, environment }),
+    planLookUp: async (subjects) => subjects.map((subject) => planLookUp(subject, { config, activities, environment })),
     preview: ({ statements }) => [
       { method: 'POST', address: `${shownAddress(endpoint).replace(/\/$/, '')}/statements`, body: statements },
     ],

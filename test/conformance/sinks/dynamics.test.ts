@@ -1,5 +1,5 @@
 import { Secret } from '../../../config/secret.js';
-import { startDynamicsDouble } from '../../../sandbox/dynamics/start-dynamics-double.js';
+import { type DynamicsDouble, startDynamicsDouble } from '../../../sandbox/dynamics/start-dynamics-double.js';
 import { dynamicsConfigSchema } from '../../../sinks/dynamics/config.js';
 import { createDynamicsSink, dynamicsSinkType } from '../../../sinks/dynamics/dynamics.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
@@ -12,7 +12,11 @@ import { describeStateSink } from './state-sink-conformance.js';
 
 const secret = 'dynamics-secret';
 
-async function startDynamics(): Promise<StateDestination> {
+interface DynamicsDestination extends StateDestination {
+  readonly double: DynamicsDouble;
+}
+
+async function startDynamics(): Promise<DynamicsDestination> {
   // The engine waits between two attempts. The sink does not log in for some seconds after a failed login.
   let laterMs = 0;
   const now = (): number => Date.now() + laterMs;
@@ -22,6 +26,7 @@ async function startDynamics(): Promise<StateDestination> {
     answer: { status, headers, json: { error: { code, message: `refused ${PERSONAL_DATA.join(' ')}` } } },
   });
   return {
+    double,
     open: () => {
       const config = dynamicsConfigSchema.parse({
         baseUrl: `${double.url}/api/data/v9.2`,
@@ -96,6 +101,10 @@ const storyWith = (job: string): Subject[] => [
 describeStateSink('dynamics', {
   type: dynamicsSinkType,
   start: startDynamics,
+  addExisting({ double }) {
+    double.add({ emailaddress1: PERSONAL_DATA[1]!, lastname: 'Another' });
+    double.add({ emailaddress1: "o'grace@example.com", lastname: 'Another' });
+  },
   story: () => storyWith('Analyst'),
   edited: () => [storyWith('Countess')[0]!],
   poison: () => attendee(4, { Email: 'long@example.com', job: `${PERSONAL_DATA[0]}${'x'.repeat(100)}` }),

@@ -165,6 +165,11 @@ const storyWith = (word: string): Subject[] => [
 describeStateSink('hubspot', {
   type: hubspotSinkType,
   start: startHubSpot,
+  addExisting({ double: { account } }) {
+    for (const email of [PERSONAL_DATA[1]!, 'grace@example.com']) {
+      account.portal.create(account.contacts, { email, company: 'ACME', firstname: 'Another' });
+    }
+  },
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner').filter(({ change }) => change.list !== 'attendees' || change.key === '2'),
   poison: () => attendee(3, { Email: `${PERSONAL_DATA[1]}.-com` }),

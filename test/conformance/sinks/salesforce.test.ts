@@ -119,7 +119,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
   };
 }
 
-const withoutClock = /Date$|^SystemModstamp$/;
+const withoutClock = /Date$|^SystemModstamp$|^LastModifiedById$/;
 
 /** Returns all records of the org, duplicates included, with an email address or event id in place of each reference. */
 function stateOf({ org: { org } }: SalesforceDouble): string[] {
@@ -174,6 +174,15 @@ const storyWith = (word: string): Subject[] => [
 describeStateSink('salesforce', {
   type: salesforceSinkType,
   start: startSalesforce,
+  addExisting({
+    double: {
+      org: { org },
+    },
+  }) {
+    for (const Email of [PERSONAL_DATA[1]!, 'grace@example.com']) {
+      org.create(org.type('Contact'), { Email, LastName: 'Another', Title: 'Boss' });
+    }
+  },
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner'),
   poison: () => attendee(4, { Email: `${PERSONAL_DATA[1]}..com` }),

@@ -1,3 +1,5 @@
+import { recoverSent } from '../../../delivering/recover-batch.js';
+import type { Settlement } from '../../../delivering/send-batch.js';
 import type { Fields, Lane, Operation, Outcome, Sink, Subject } from '../../../sinks/sink.js';
 
 /** A destination for one test of a sink that sends the latest revision of each item. */
@@ -50,7 +52,7 @@ export class StateCourier {
     Object.assign(this.#memory, memory);
     const open = subjects.filter((subject, at) => {
       const outcome = outcomes[at]!;
-      if (outcome.object !== undefined) this.#objects.set(itemOf(subject), outcome.object);
+      this.#keep(subject, outcome);
       return !['delivered', 'rejected'].includes(outcome.kind);
     });
     const unknown = open.filter((subject) => outcomes[subjects.indexOf(subject)]!.kind === 'unknown');
@@ -69,10 +71,9 @@ export class StateCourier {
   async sendAndDie(signal = new AbortController().signal): Promise<void> {
     const subjects = this.#next();
     await this.#sink.send(await this.#plan(subjects), this.#lane, signal);
-    if (this.#sink.traits.repeats === 'lookUp') {
-      this.#left = this.#left.slice(subjects.length);
-      this.#doubtful = subjects;
-    }
+    this.#left = this.#left.slice(subjects.length);
+    if (this.#sink.recover === undefined) this.#left = [...subjects, ...this.#left];
+    else this.#doubtful = subjects;
     await this.#sink.close();
     this.#sink = this.destination.open();
   }
@@ -83,6 +84,46 @@ export class StateCourier {
       if (rounds === 0) throw new Error(`${this.#left.length + this.#doubtful.length} are still not delivered`);
       await this.sendOnce();
     }
+  }
+
+  /**
+   * Forgets the person of these items, as an erasure does: the ledger has no data of them any more, so what is not settled
+   * is looked up without data, and each item is removed.
+   * @returns how the removal of each item ended
+   * @throws if items are left after many rounds
+   */
+  async forget(subjects: readonly Subject[]): Promise<Settlement[]> {
+    const ended = new Map<Subject, Settlement>();
+    let doubtful = this.#doubtful.map(toRemoval);
+    this.#doubtful = [];
+    this.#left = [];
+    for (let rounds = 40; doubtful.length > 0; rounds -= 1) {
+      if (rounds === 0) throw new Error(`${doubtful.length} are still not looked up`);
+      const known = doubtful.map((subject) => this.#known(subject));
+      const { settlements, memory } = await recoverSent(this.#sink, known, this.#held);
+      Object.assign(this.#memory, memory);
+      settlements.forEach((settlement, index) => this.#keep(doubtful[index]!, settlement));
+      doubtful = doubtful.filter((_, index) => ['unknown', 'retry'].includes(settlements[index]!.kind));
+    }
+    for (let rounds = 40; ended.size < subjects.length; rounds -= 1) {
+      if (rounds === 0) throw new Error(`${subjects.length - ended.size} are still not removed`);
+      const due = subjects.filter((subject) => !ended.has(subject)).slice(0, this.#sink.traits.batchSize);
+      const planned = await this.#sink.plan(due.map((subject) => this.#known(toRemoval(subject))));
+      const sent = due.filter((subject, index) => {
+        const plan = planned[index]!;
+        if (plan.kind !== 'send') ended.set(subject, plan);
+        return plan.kind === 'send';
+      });
+      const operations = planned.flatMap((plan) => (plan.kind === 'send' ? [plan.operation] : []));
+      if (operations.length === 0) continue;
+      const { outcomes, memory } = await this.#sink.send(operations, this.#lane, new AbortController().signal);
+      Object.assign(this.#memory, memory);
+      for (const [index, outcome] of outcomes.entries()) {
+        this.#keep(sent[index]!, outcome);
+        if (['delivered', 'rejected'].includes(outcome.kind)) ended.set(sent[index]!, outcome);
+      }
+    }
+    return subjects.map((subject) => ended.get(subject)!);
   }
 
   async check(): Promise<readonly { readonly ok: boolean; readonly text: string }[]> {
@@ -103,6 +144,21 @@ export class StateCourier {
     };
   }
 
+  get #held(): Parameters<typeof recoverSent>[2] {
+    const confirm = () => undefined; // the lease was confirmed recently
+    return { lane: this.#lane, signal: new AbortController().signal, confirm, isFailing: false };
+  }
+
+  #known(subject: Subject): Subject {
+    return { ...subject, object: this.#objects.get(itemOf(subject)) ?? null };
+  }
+
+  #keep(subject: Subject, settlement: Settlement): void {
+    if ('object' in settlement && settlement.object !== undefined) {
+      this.#objects.set(itemOf(subject), settlement.object);
+    }
+  }
+
   #next(): readonly Subject[] {
     const { batchSize } = this.#sink.traits;
     return (this.#doubtful.length > 0 ? this.#doubtful : this.#left).slice(0, batchSize);
@@ -110,13 +166,25 @@ export class StateCourier {
 
   /** @throws if one of them would not be sent */
   async #plan(subjects: readonly Subject[]): Promise<Operation[]> {
-    const known = subjects.map((subject) => ({ ...subject, object: this.#objects.get(itemOf(subject)) ?? null }));
-    const planned = await this.#sink.plan(known);
+    const planned = await this.#sink.plan(subjects.map((subject) => this.#known(subject)));
     return planned.map((each) => {
       if (each.kind !== 'send') throw new Error(`nothing is sent: ${JSON.stringify(each)}`);
       return each.operation;
     });
   }
+}
+
+/** Returns the item of a subject as the ledger has it after its person was erased. */
+function toRemoval({ change, session, pigeonhole, object }: Subject): Subject {
+  const type = `${change.list}.deleted` as const;
+  const gone = {
+    ...change,
+    id: `${change.id} erased`,
+    type,
+    revision: change.revision + 1,
+    data: null,
+  };
+  return { change: gone, previous: null, attendee: null, session, pigeonhole, object, removal: 'erased' };
 }
 
 function itemOf({ change }: Subject): string {

@@ -1,3 +1,4 @@
+import type { Settlement } from '../../../delivering/send-batch.js';
 import type { Outcome, Subject } from '../../../sinks/sink.js';
 import { type Declaring, withDeclaredCodes } from './declared-codes.js';
 import { PERSONAL_DATA } from './generated-changes.js';
@@ -13,6 +14,11 @@ export interface StateSinkHarness<D extends StateDestination> {
   edited(): readonly Subject[];
   /** Returns an item that the destination refuses because of its content. */
   poison(): Subject;
+  /**
+   * Adds records that existed before and that the sink finds for items of the story. Absent: the sink writes only objects
+   * of its own.
+   */
+  readonly addExisting?: (destination: D) => void;
   /** Whether the sink finds its object again without the stored id. */
   isFoundAgain(subject: Subject): boolean;
   /** The wait that an overloaded destination requests, in ms. */
@@ -101,6 +107,95 @@ export function describeStateSink<D extends StateDestination>(name: string, harn
       expect(await destination.state()).toEqual(state);
     });
 
+    describe.each([
+      ['new records', () => undefined],
+      ...(harness.addExisting === undefined ? [] : [['records that existed before', harness.addExisting] as const]),
+    ] as const)('with %s', (_, prepare: (made: D) => void) => {
+      const prepared = async (): Promise<void> => {
+        await end();
+        await begin();
+        prepare(destination);
+      };
+
+      /** Forgets everyone of the story. @returns what is left at the destination, and of whom only an operator can remove it */
+      async function forget(): Promise<{ left: readonly string[]; byHand: readonly Subject[] }> {
+        const story = harness.story();
+        const ends = await courier.forget(story);
+        const byHand = story.filter((_subject, index) => isLeftToOperator(harness.type, ends[index]!));
+        return { left: ((await destination.state()) as unknown[]).map((each) => JSON.stringify(each)), byHand };
+      }
+
+      /**
+       * Forgets everyone of the story. @returns what is left although no operator has to remove it
+       * @param peace what is left if nothing went wrong
+       */
+      async function leftUnnoticed({ before, after }: Peace): Promise<readonly string[]> {
+        const usual = [...before, ...after];
+        const { left, byHand } = await forget();
+        const expected = [...usual];
+        const more = left.filter((each) => {
+          const at = expected.indexOf(each);
+          if (at !== -1) expected.splice(at, 1);
+          return at === -1;
+        });
+        const isAbout = (each: string, subjects: readonly Subject[]): boolean =>
+          subjects.flatMap(textsOf).some((text) => each.toLowerCase().includes(text.toLowerCase()));
+        const personal = more.filter((each) => isAbout(each, harness.story()) && !isAbout(each, byHand));
+        // An object that names nobody, such as a membership, is left if there are more objects than usual.
+        const isMore = byHand.length === 0 && left.length > after.length;
+        return isMore ? more : personal;
+      }
+
+      interface Peace {
+        readonly requests: number;
+        /** The objects before the story, and after its people were forgotten although everything went well. */
+        readonly before: readonly string[];
+        readonly after: readonly string[];
+      }
+
+      async function inPeaceForgotten(): Promise<Peace> {
+        await prepared();
+        const before = ((await destination.state()) as unknown[]).map((each) => JSON.stringify(each));
+        courier.add(harness.story());
+        await courier.sendAll();
+        const requests = destination.requests();
+        return { requests, before, after: (await forget()).left };
+      }
+
+      it.each(['answer-lost', 'error-after'] as const)(
+        'leaves nothing of people who are forgotten after one of its requests went wrong, or says who has to look: %s',
+        async (how) => {
+          const peace = await inPeaceForgotten();
+          for (let number = 0; number < peace.requests; number += 1) {
+            for (const isRepeated of [false, true]) {
+              await prepared();
+              destination.fail(how, number);
+              courier.add(harness.story());
+              await courier.sendOnce();
+              if (isRepeated) await courier.sendAll();
+              expect({ number, isRepeated, left: await leftUnnoticed(peace) }).toEqual({
+                number,
+                isRepeated,
+                left: [],
+              });
+            }
+          }
+        },
+      );
+
+      it.each([false, true])(
+        'leaves nothing of people who are forgotten after a process died, or says who has to look; sent again: %s',
+        async (isRepeated) => {
+          const peace = await inPeaceForgotten();
+          await prepared();
+          courier.add(harness.story());
+          await courier.sendAndDie();
+          if (isRepeated) await courier.sendAll();
+          expect(await leftUnnoticed(peace)).toEqual([]);
+        },
+      );
+    });
+
     it('brings an edit to what it made before', async () => {
       courier.add(harness.story());
       await courier.sendAll();
@@ -165,6 +260,23 @@ export function describeStateSink<D extends StateDestination>(name: string, harn
       expect(await destination.state()).toEqual([]);
     });
   });
+}
+
+/** Whether an erasure tells an operator to remove the item by hand if its removal ended so. */
+function isLeftToOperator({ reasons }: Declaring, settlement: Settlement): boolean {
+  if (settlement.kind === 'nothing') return reasons[settlement.reason]?.nothingLeft !== true;
+  return settlement.kind === 'unplannable' || settlement.kind === 'rejected';
+}
+
+/** Returns what an item says about its person: the texts of its data, but no instants and no fixed words. */
+function textsOf({ change, attendee }: Subject): string[] {
+  const texts: string[] = [];
+  JSON.stringify([change.data, attendee], (name, value: unknown) => {
+    const isSaid = typeof value === 'string' && value.length > 2 && !/At$|Time$|^(status|type|scope|rule)$/.test(name);
+    if (isSaid) texts.push(value);
+    return value;
+  });
+  return texts;
 }
 
 function expectNothingPersonal(said: readonly (Outcome | object)[], { secrets }: StateDestination): void {
