@@ -46,7 +46,7 @@ export interface ErasureResult extends CycleResult {
 /** Maximum length of a stay (decision 0088). */
 const longestStayMs = 120_000;
 
-/** Returns the time that is left of a stay, in ms; 0: it is over. */
+/** Returns the time that is left of a stay, in whole ms, as timers need it; 0: it is over. */
 export type StayTime = () => number;
 
 /**
@@ -56,7 +56,7 @@ export type StayTime = () => number;
  */
 export function startStayTime(): StayTime {
   const endsAtMs = performance.now() + longestStayMs * (0.75 + Math.random() / 4);
-  return () => Math.max(0, endsAtMs - performance.now());
+  return () => Math.max(0, Math.ceil(endsAtMs - performance.now()));
 }
 
 /** Result of a stay: an activity that runs cycles for some minutes. */
