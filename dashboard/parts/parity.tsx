@@ -43,7 +43,7 @@ export function Parity({ sink }: { readonly sink: string }) {
 }
 
 function summaryOf({ readable, lanes }: ParityView): string | undefined {
-  if (!readable || lanes.length === 0) return undefined;
+  if (!readable || lanes.every(({ endedAt }) => endedAt === null)) return undefined;
   const count = lanes.reduce((sum, { counts }) => sum + differing(counts), 0);
   return count === 0 ? 'no differences' : counted(count, 'difference');
 }
@@ -239,8 +239,11 @@ const findingColumns: readonly Column<FindingView>[] = [
   [
     'Repair',
     '',
-    ({ action, repairing }) =>
-      repairing ? 'in progress' : action === null ? <span class="dim">by hand</span> : actionWords[action],
+    ({ class: name, action, repairing }) => {
+      if (repairing) return 'in progress';
+      if (action !== null) return actionWords[action];
+      return <span class="dim">{name === 'unreadable' || name === 'undelivered' ? 'nothing' : 'by hand'}</span>;
+    },
   ],
   ['Found', 'number wide', ({ foundAt }) => <Ago at={foundAt} />],
 ];
