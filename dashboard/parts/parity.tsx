@@ -177,7 +177,7 @@ function Findings({ sink, lanes }: { readonly sink: string; readonly lanes: read
   );
   if (present.length === 0) return null;
   return (
-    <div class="inside">
+    <div class="inside late">
       <div class="form" role="group" aria-label="Show differences">
         {present.map((name) => (
           <button
