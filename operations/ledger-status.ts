@@ -389,7 +389,7 @@ export interface AlertFigures {
 export async function alertFigures(ledger: Ledger): Promise<{ raised: AlertFigures[]; waiting: number }> {
   const [raised, [messages]] = await Promise.all([
     ledger.db.query<{ code: AlertCode; raised: number }>(
-      'select code, count(*)::int as raised from alerts where told and code = any($1::text[]) group by code',
+      'select code, count(*)::int as raised from alerts where announced and code = any($1::text[]) group by code',
       [alertingProblems],
     ),
     ledger.db.query<{ waiting: number }>('select count(*)::int as waiting from alert_messages'),
