@@ -16,7 +16,7 @@ import { byItem, byOrder } from './sql-expressions.js';
  *                                       └► sending           the outcome is unknown, and has to be looked up
  * ```
  *
- * An intent is a row of its own while a batch is being sent (lanes.ts). It becomes deliveries that are `sending` if its
+ * An intent is a row of its own while a batch is being sent (intents.ts). It becomes deliveries that are `sending` if its
  * outcome may stay unknown, or if another step has to know what is being sent.
  *
  * The holder of a lane moves its deliveries along these arrows. The other statements run when an operator redrives dead
