@@ -1,5 +1,6 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Ledger } from '../../ledger/ledger.js';
+import { readableJson } from '../../ledger/sql-expressions.js';
 import type { RepairAction, Verdict } from './judge-held.js';
 
 /*
@@ -174,7 +175,7 @@ export async function storeVerdicts(
     `insert into parity_findings as f (sink_id, pigeonhole_number, pass, list, key, entry, copy, revision, class, action, cause,
        fields, changed_by, changed_at, object)
      select $1, $2, $3, n.list, n.key, n.entry, n.copy, n.revision, n.class, n.action, n.cause,
-       array(select json_array_elements_text(n.fields::json)), n.changed_by, n.changed_at::timestamptz, n.object::json
+       array(select json_array_elements_text(${readableJson('n.fields::json')})), n.changed_by, n.changed_at::timestamptz, n.object::json
      from unnest($4::text[], $5::text[], $6::int8[], $7::text[], $8::int4[], $9::text[], $10::text[], $11::text[], $12::text[],
        $13::text[], $14::text[], $15::text[])
        as n (list, key, entry, copy, revision, class, action, cause, fields, changed_by, changed_at, object)

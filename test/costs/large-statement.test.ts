@@ -1,5 +1,5 @@
 import { pigeonholeLists } from '../../base/lists.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { archive, pigeonhole, useStages } from '../kit/stage.js';
 import { makeStatement } from '../kit/statement.js';
 import { truthOf } from '../kit/truth.js';

@@ -53,7 +53,7 @@ export async function makeStatement(
 ): Promise<SignedStatement> {
   const app = statementApi(scene);
   const number = await askForStatement(app);
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < 200; round += 1) {
     await scene.settle();
     await scene.save();
     await attendToStatements(statementDeps(scene), nothing);
