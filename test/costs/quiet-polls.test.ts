@@ -1,4 +1,5 @@
-import { anyStore, kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { anyStore } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import { writeProgress } from '../../ledger/streams-progress.js';
 import { PigeonholeReader } from '../../reading/pigeonhole-reader.js';
