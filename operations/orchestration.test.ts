@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
-import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { anyStore, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { requester } from '../ledger/imports/dropped-files.js';
 import { beginImport, startImport } from '../ledger/imports/imports.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
@@ -14,7 +14,7 @@ const databases = useBothDatabases();
 
 describe('the workflow of an import', () => {
   it('has priority over those of files from drop folders', async () => {
-    const ledger = await openLedger(databases.of('embedded'), testKey);
+    const ledger = await openLedger(databases.of(anyStore), testKey);
     const pigeonholeNumber = await pigeonholeNumberOf(ledger, 'acme', 101);
     const ids = { dropped: randomUUID(), requested: randomUUID() };
     for (const [by, id] of [[requester, ids.dropped] as const, ['ada', ids.requested] as const]) {
