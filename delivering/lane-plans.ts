@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.js';
-import type { Selected } from '../ledger/pigeonholes.js';
+import { findPigeonholeNumber, type Selected } from '../ledger/pigeonholes.js';
 import { derivedLists, type ListName, pigeonholeLists, workspaceLists } from '../base/lists.js';
 import { sinksWanting } from '../sinks/wanted-lists.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { placeName } from '../ledger/pauses.js';
 import { byOrder, readableJson } from '../ledger/sql-expressions.js';
 
 /**
@@ -51,6 +52,26 @@ export function plannedLanes(
     selected: selected.filter((row) => row.workspace === workspace).map(({ pigeonholeId }) => String(pigeonholeId)),
   }));
   return [...lanes, ...own];
+}
+
+/**
+ * Returns the sink's lanes by the number of their pigeonhole, without those whose pigeonhole has none yet. Asks the store
+ * only for the lanes of workspaces, so its cost does not depend on the number of pigeonholes.
+ * @param selected the pigeonholes that the sink's syncs selected
+ */
+export async function numberedLanes(
+  { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
+  sink: string,
+  selected: readonly Selected[],
+): Promise<Map<number, PlannedLane>> {
+  const numbers = new Map(selected.map((row) => [placeName(row), row.pigeonholeNumber]));
+  const lanes = new Map<number, PlannedLane>();
+  for (const lane of plannedLanes(config, sink, selected)) {
+    const number =
+      numbers.get(placeName(lane)) ?? (await findPigeonholeNumber(ledger.db, lane.workspace, lane.pigeonholeId));
+    if (number !== undefined) lanes.set(number, lane);
+  }
+  return lanes;
 }
 
 /** The syncs of a configuration as a value for `isSent`; null if there is none, so that every lane counts as sent. */

@@ -41,6 +41,7 @@ export async function stayWithSink(
   signal.addEventListener('abort', cancel);
   const auditor = new SinkAuditor(deps, sink);
   const timer = setTimeout(() => alarm.ring(), leftMs());
+  const auditsEnd = AbortSignal.any([cut.signal, AbortSignal.timeout(leftMs())]);
   try {
     for (;;) {
       if (deps.stopping.aborted || signal.aborted) return { state: 'working', reason: 'stopping' };
@@ -48,7 +49,7 @@ export async function stayWithSink(
       const cycle = await deps.tracer.span('deliver', { sink }, () => deliverToSink(deps, sink, cut.signal));
       if (cycle.state === 'finished') return { state: cycle.state, reason: 'removed' };
       deps.onCycle(`deliver ${sink}`, null);
-      const auditInMs = await auditor.next(cycle, AbortSignal.any([cut.signal, AbortSignal.timeout(leftMs())]));
+      const auditInMs = await auditor.next(cycle, auditsEnd);
       await alarm.wait(Math.min(cycle.nextDueInMs, longestWaitMs, auditInMs));
     }
   } finally {

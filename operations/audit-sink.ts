@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { instant, pigeonholeName, printable } from '../base/printable.js';
 import type { Collaborators } from '../cycles/collaborators.js';
-import { plannedLanes, syncsTo } from '../delivering/lane-plans.js';
+import { numberedLanes, syncsTo } from '../delivering/lane-plans.js';
 import {
   type FindingScope,
   laneParities,
@@ -15,8 +15,8 @@ import { requestPasses } from '../delivering/parity/parity-store.js';
 import { requestRepair } from '../delivering/parity/request-repair.js';
 import { isApproved } from '../ledger/approvals.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { pauseOfSink } from '../ledger/pauses.js';
-import { findPigeonholeNumber, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { pauseOfSink, placeName } from '../ledger/pauses.js';
+import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { WorkflowStarter } from './orchestration.js';
 
 const classSchema = z.enum(['same', 'stale', 'changed', 'missing', 'extra', 'unreadable', 'undelivered']);
@@ -187,12 +187,10 @@ async function lanesToAudit(
   if (open.observing && !(await isApproved(ledger, open.id, open.destination))) {
     return { refused: `sink ${name} only observes, so it has delivered nothing that could be compared` };
   }
-  const numbers: number[] = [];
-  for (const lane of plannedLanes(config, name, await selectedPigeonholes(ledger, syncsTo(config, name)))) {
-    if (pigeonhole !== null && `${lane.workspace}/${lane.pigeonholeId}` !== pigeonhole) continue;
-    const number = await findPigeonholeNumber(ledger.db, lane.workspace, lane.pigeonholeId);
-    if (number !== undefined) numbers.push(number);
-  }
+  const lanes = await numberedLanes({ config, ledger }, name, await selectedPigeonholes(ledger, syncsTo(config, name)));
+  const numbers = [...lanes].flatMap(([number, lane]) =>
+    pigeonhole === null || placeName(lane) === pigeonhole ? [number] : [],
+  );
   if (numbers.length === 0) return { unknown: `no pigeonhole ${pigeonhole ?? ''} is delivered to sink ${name}` };
   return { sinkId: open.id, numbers };
 }

@@ -1,8 +1,8 @@
 import type { Collaborators } from '../cycles/collaborators.js';
-import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
-import { findPigeonholeNumber, type Selected, selectedPigeonhole, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { numberedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
+import { type Selected, selectedPigeonhole, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { placeNamed } from '../ledger/pauses.js';
+import { placeName, placeNamed } from '../ledger/pauses.js';
 import { requestReplay } from '../delivering/replays.js';
 import { countDeliverable, startTallies, sumCounts, throughMapping } from './count-deliverable.js';
 import type { WorkflowStarter } from './orchestration.js';
@@ -126,10 +126,8 @@ async function lanesOf(
   const lanes: ReplayLane[] = [];
   for (const sink of wanted.sink === null ? sinks.keys() : [wanted.sink]) {
     const selected = await selectedBy(ledger, syncsTo(config, sink), wanted.pigeonhole);
-    for (const plan of plannedLanes(config, sink, selected)) {
-      if (wanted.pigeonhole !== null && `${plan.workspace}/${plan.pigeonholeId}` !== wanted.pigeonhole) continue;
-      const pigeonholeNumber = await findPigeonholeNumber(ledger.db, plan.workspace, plan.pigeonholeId);
-      if (pigeonholeNumber === undefined) continue;
+    for (const [pigeonholeNumber, plan] of await numberedLanes({ config, ledger }, sink, selected)) {
+      if (wanted.pigeonhole !== null && placeName(plan) !== wanted.pigeonhole) continue;
       lanes.push({
         sink,
         pigeonholeNumber,

@@ -1,9 +1,9 @@
-import { syncsTo, plannedLanes } from '../lane-plans.js';
+import { numberedLanes, syncsTo } from '../lane-plans.js';
 import type { Collaborators } from '../../cycles/collaborators.js';
 import { sinkWake } from '../../cycles/wakes.js';
 import type { DeliveryResult } from '../../cycles/cycle-results.js';
 import { pauseOfSink } from '../../ledger/pauses.js';
-import { findPigeonholeNumber, selectedPigeonholes } from '../../ledger/pigeonholes.js';
+import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import { auditLane } from './audit-lane.js';
 import { duePass } from './parity-store.js';
 
@@ -42,7 +42,7 @@ export class SinkAuditor {
     const isPaused = cycle.state === 'paused';
     // A pause by a cause, such as a file that was cut, stops deliveries. An audit that an operator requests shows the damage.
     if (isPaused && (await pauseOfSink(deps.ledger, open))?.pausedBy === 'person') return Infinity;
-    const lanes = await this.#lanes();
+    const lanes = await numberedLanes(deps, name, await selectedPigeonholes(deps.ledger, syncsTo(deps.config, name)));
     const everyMs = isPaused || deps.config.sinks[name]!.audit === 'never' ? null : deps.config.sinks[name]!.audit;
     const due = await duePass(deps.ledger, {
       sinkId: open.id,
@@ -50,7 +50,8 @@ export class SinkAuditor {
       everyMs,
     });
     if (due === undefined) return lookEveryMs;
-    const { place, lists } = lanes.get(due.pigeonholeNumber)!;
+    const { lists, ...lane } = lanes.get(due.pigeonholeNumber)!;
+    const place = { workspace: lane.workspace, pigeonholeId: lane.pigeonholeId };
     const result = await this.#whileNothingIsDue(signal, (ends) => auditLane(deps, { open, place, lists, due }, ends));
     if (result === 'busy') return lookEveryMs;
     const pauseMs = due.isRequested || result === 'waits' ? 0 : restMs;
@@ -70,20 +71,5 @@ export class SinkAuditor {
       clearTimeout(timer);
       stopListening();
     }
-  }
-
-  /** Returns the sink's lanes by the number of their pigeonhole. */
-  async #lanes() {
-    const { ledger, config } = this.deps;
-    const selected = await selectedPigeonholes(ledger, syncsTo(config, this.name));
-    const lanes = new Map<
-      number,
-      { readonly place: { workspace: string; pigeonholeId: number }; readonly lists: readonly string[] }
-    >();
-    for (const { workspace, pigeonholeId, lists } of plannedLanes(config, this.name, selected)) {
-      const number = await findPigeonholeNumber(ledger.db, workspace, pigeonholeId);
-      if (number !== undefined) lanes.set(number, { place: { workspace, pigeonholeId }, lists });
-    }
-    return lanes;
   }
 }

@@ -307,15 +307,8 @@ export async function dropFindings(tx: Queryable, { sinkId, pigeonholeNumber }: 
 }
 
 /** Returns findings that a repair could not remove to the list of findings. */
-export async function releaseFindings(
-  tx: Queryable,
-  { sinkId, pigeonholeNumber }: LaneName,
-  numbers: readonly number[],
-) {
-  await tx.query(
-    `update parity_findings set repair = null where sink_id = $1 and pigeonhole_number = $2 and number = any($3::int8[])`,
-    [sinkId, pigeonholeNumber, numbers],
-  );
+export async function releaseFindings(tx: Queryable, lane: LaneName, numbers: readonly number[]) {
+  await update(tx, lane, numbers, 'repair = null');
 }
 
 /** A part of a repair on a lane that is about to be sent. */
@@ -337,22 +330,23 @@ export async function repairsToSend(tx: Queryable, { sinkId, pigeonholeNumber }:
 }
 
 /** Notes that these findings of a repair were compared again, and are still true. */
-export async function noteReadAgain(tx: Queryable, { sinkId, pigeonholeNumber }: LaneName, numbers: readonly number[]) {
-  await tx.query(
-    `update parity_findings set seen_at = clock_timestamp()
-     where sink_id = $1 and pigeonhole_number = $2 and number = any($3::int8[])`,
-    [sinkId, pigeonholeNumber, numbers],
-  );
+export async function noteReadAgain(tx: Queryable, lane: LaneName, numbers: readonly number[]) {
+  await update(tx, lane, numbers, 'seen_at = clock_timestamp()');
 }
 
 /** Notes that the replay of the repair sends these findings. */
-export async function noteRepairSent(
+export async function noteRepairSent(tx: Queryable, lane: LaneName, numbers: readonly number[]) {
+  await update(tx, lane, numbers, 'sent = true');
+}
+
+async function update(
   tx: Queryable,
   { sinkId, pigeonholeNumber }: LaneName,
   numbers: readonly number[],
-) {
+  change: 'repair = null' | 'seen_at = clock_timestamp()' | 'sent = true',
+): Promise<void> {
   await tx.query(
-    `update parity_findings set sent = true where sink_id = $1 and pigeonhole_number = $2 and number = any($3::int8[])`,
+    `update parity_findings set ${change} where sink_id = $1 and pigeonhole_number = $2 and number = any($3::int8[])`,
     [sinkId, pigeonholeNumber, numbers],
   );
 }
