@@ -175,13 +175,23 @@ export interface JsonSchema {
   readonly default?: unknown;
   /** Default of an optional key that is filled in after parsing, so that zod does not know it. */
   readonly shownDefault?: string;
+  /** Facts for docs/pigeonpost.schema.json that zod does not know, because a function checks them. */
+  readonly published?: JsonSchema;
+  /** Whether the value is a secret, which is always a reference. */
+  readonly secret?: boolean;
   readonly type?: string;
   readonly const?: string;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly uniqueItems?: boolean;
+  readonly maxItems?: number;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | boolean;
-  readonly propertyNames?: { readonly enum?: readonly string[] };
+  readonly propertyNames?: JsonSchema;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];

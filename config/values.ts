@@ -1,6 +1,7 @@
 import { dayStartMs } from '../base/instant.js';
 import { isLoopback } from '../base/loopback.js';
 import { z } from 'zod';
+import type { JsonSchema } from './parse-tree.js';
 import { Secret } from './secret.js';
 
 /**
@@ -44,7 +45,7 @@ export function duration({ minMs = 1, maxMs = 3650 * unitMs.d }: { minMs?: numbe
       context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
       return z.NEVER;
     })
-    .meta({ allowed: range });
+    .meta({ allowed: range, published: { pattern: String.raw`^\d{1,16}(ms|s|m|h|d)$` } });
 }
 
 /** A polling interval: at least one second, to protect the quota; at most 30 days, because more is a mistake. */
@@ -52,11 +53,16 @@ export const interval = () => duration({ minMs: unitMs.s, maxMs: 30 * unitMs.d }
 
 /** A percentage such as `5%` or `0.5%`; the result is a share from 0 to 1. */
 export const percent = () =>
-  text('a percentage from 0% to 100%, such as 5%', (found) => {
-    const match = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(found);
-    const share = match === null ? Number.NaN : Number(match[1]) / 100;
-    return share >= 0 && share <= 1 ? share : undefined;
-  });
+  text(
+    'a percentage from 0% to 100%, such as 5%',
+    (found) => {
+      const share = percentage.test(found) ? Number(found.slice(0, -1)) / 100 : Number.NaN;
+      return share >= 0 && share <= 1 ? share : undefined;
+    },
+    percentage,
+  );
+
+const percentage = /^\d{1,3}(?:\.\d{1,4})?%$/;
 
 /**
  * A secret. It must come from the environment or a file: a literal in pigeonpost.yaml is refused, because such files
@@ -123,15 +129,19 @@ const address = (
     httpAnywhere = false,
   } = {},
 ) =>
-  text(allowed, (found) => {
-    if (!URL.canParse(found)) return undefined;
-    const url = new URL(found);
-    const mayBePlain = httpAnywhere || isLoopback(url.hostname);
-    const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && mayBePlain);
-    // not url.search, which is '' for an empty query: the ? would end up in the middle of every URL
-    if (!isAllowed || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
-    return cleaned(withoutSlash(url.href));
-  });
+  text(
+    allowed,
+    (found) => {
+      if (!URL.canParse(found)) return undefined;
+      const url = new URL(found);
+      const mayBePlain = httpAnywhere || isLoopback(url.hostname);
+      const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && mayBePlain);
+      // not url.search, which is '' for an empty query: the ? would end up in the middle of every URL
+      if (!isAllowed || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
+      return cleaned(withoutSlash(url.href));
+    },
+    /^\s*[Hh][Tt][Tt][Pp][Ss]?:/,
+  );
 
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
@@ -178,22 +188,26 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 /** A whole number from `min` to `max`, both included. */
 export function wholeNumber({ min, max, unit = '' }: { min: number; max: number; unit?: string }) {
   const allowed = `a whole number${unit === '' ? '' : ` of ${unit}`} from ${min} to ${max}`;
-  return number(allowed, (found) => Number.isInteger(found) && found >= min && found <= max);
+  const isAllowed = (found: number) => Number.isInteger(found) && found >= min && found <= max;
+  return number(allowed, isAllowed, { type: 'integer', minimum: min, maximum: max });
 }
 
 /** An id of the service. */
-export const identifier = () => number('an id such as 101', (found) => Number.isSafeInteger(found) && found > 0);
+export const identifier = () =>
+  number('an id such as 101', (found) => Number.isSafeInteger(found) && found > 0, { type: 'integer', minimum: 1 });
 
-function number(allowed: string, isAllowed: (found: number) => boolean) {
+function number(allowed: string, isAllowed: (found: number) => boolean, published: JsonSchema) {
   const error = `allowed: ${allowed}`;
-  return z.number({ error }).refine(isAllowed, { error }).meta({ allowed });
+  return z.number({ error }).refine(isAllowed, { error }).meta({ allowed, published });
 }
 
 /** A day as YYYY-MM-DD that exists. */
 export const day = () =>
-  text('a day such as 2026-01-31', (found) => {
-    return dayStartMs(found) === undefined ? undefined : found;
-  });
+  text(
+    'a day such as 2026-01-31',
+    (found) => (dayStartMs(found) === undefined ? undefined : found),
+    /^\d{4}-\d{2}-\d{2}$/,
+  );
 
 /** The source of a valid JavaScript regular expression without flags. */
 export const regularExpression = () =>
@@ -216,11 +230,14 @@ export function listOf<Item extends z.ZodType>(
     .refine((items) => new Set(items).size === items.length, {
       error: `the same entry is written twice; allowed: ${allowed}`,
     })
-    .meta({ allowed });
+    .meta({ allowed, published: { uniqueItems: true } });
 }
 
-/** A text that `read` converts; undefined means that it is not allowed. */
-export function text<Result>(allowed: string, read: (found: string) => Result | undefined) {
+/**
+ * A text that `read` converts; undefined means that it is not allowed.
+ * @param form matches all allowed texts, so that an editor can point out others
+ */
+export function text<Result>(allowed: string, read: (found: string) => Result | undefined, form?: RegExp) {
   return z
     .string({ error: `allowed: ${allowed}` })
     .transform((found, context): Result => {
@@ -229,7 +246,7 @@ export function text<Result>(allowed: string, read: (found: string) => Result | 
       context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
       return z.NEVER;
     })
-    .meta({ allowed });
+    .meta({ allowed, ...(form === undefined ? {} : { published: { pattern: form.source } }) });
 }
 
 export const signingSecretForm = 'a secret of the form whsec_… (base64 of 24 to 64 bytes)';

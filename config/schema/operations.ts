@@ -16,7 +16,9 @@ import { listsWhere } from '../../base/lists.js';
 /** Schemas of telemetry, alerts, drop folders and retention. */
 
 const httpUrl = () =>
-  z.url({ protocol: /^https?$/, error: 'allowed: an http or https URL' }).meta({ allowed: 'an http or https URL' });
+  z
+    .url({ protocol: /^https?$/, error: 'allowed: an http or https URL' })
+    .meta({ allowed: 'an http or https URL', published: { pattern: '^[Hh][Tt][Tt][Pp][Ss]?:' } });
 
 export const telemetrySchema = z
   .strictObject({

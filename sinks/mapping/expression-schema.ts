@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Expression } from './expression.js';
+import { inputSchemaOf } from '../../config/parse-tree.js';
 import { oneOf } from '../../config/values.js';
 import { Secret } from '../../config/secret.js';
 import { formatKey, type KeyPath } from '../../config/read-document.js';
@@ -59,7 +60,10 @@ export const writtenValue = z
     }
     return z.NEVER;
   })
-  .meta({ allowed: 'a JSONata expression, or `{ value: …, write: always | if-empty | if-newer }`' });
+  .meta({
+    allowed: 'a JSONata expression, or `{ value: …, write: always | if-empty | if-newer }`',
+    published: { anyOf: [{ type: 'string' }, inputSchemaOf(group)] },
+  });
 
 export interface PlacedExpression {
   readonly expression: Expression;

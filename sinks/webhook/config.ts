@@ -27,6 +27,7 @@ const signingSecrets = z
   .meta({
     allowed: `${signingSecretForm}, written as \`\${NAME}\` or \`\${file:/path}\`, or a list of two`,
     secret: true,
+    published: { anyOf: [{ secret: true }, { type: 'array', items: { secret: true }, minItems: 1, maxItems: 2 }] },
   });
 
 /**

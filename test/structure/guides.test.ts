@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { editorProblems } from '../../config/published-schema.test-kit.js';
 import { localhostCertificate } from '../../sinks/network/localhost-certificate.test-kit.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 
@@ -118,6 +119,7 @@ describe('the guides', () => {
     writeFileSync(join(folder, 'pigeonpost.yaml'), text);
     const loaded = await loadProcessConfig(join(folder, 'pigeonpost.yaml'), variables);
     expect(loaded.warnings).toEqual([]);
+    expect(editorProblems(text)).toEqual([]);
   });
 
   it('name existing files and functions on the path from a page to a message', () => {
