@@ -30,6 +30,11 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/docs ./docs
+COPY --from=build /app/README.md ./
+COPY --from=build /app/CHANGELOG.md ./
+COPY --from=build /app/CONTRIBUTING.md ./
+COPY --from=build /app/SECURITY.md ./
 ENV NODE_ENV=production
 # "node" of the image, by number: Kubernetes' runAsNonRoot cannot know a name.
 USER 1000:1000

@@ -23,6 +23,7 @@ import { onlyFromHere, secureHeaders } from './browser-guards.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
 import { serveCaller, serveTokens } from './tokens.js';
 import { serveItems, serveFields } from './items.js';
+import { serveDocuments } from './serve-documents.js';
 import { servePage } from './serve-page.js';
 import { servePageCodes } from './page-codes.js';
 import { serveSignIn } from './sign-in.js';
@@ -42,6 +43,7 @@ import { serveStatements } from './statements.js';
 import { serveQuotas, serveStatus } from './status.js';
 import { serveSinks } from './sinks.js';
 import { serveSyncs } from './syncs.js';
+import { describeWebhooks } from './webhooks.js';
 import { serveWhy } from './why.js';
 
 /** Creates the app with every route. Guards check the origin, the caller and the form of a request before its route runs. */
@@ -61,6 +63,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   documentApi(app, sources);
   serveSignIn(app, sources);
   servePage(app, sources);
+  serveDocuments(app);
   app.use('/api/*', compressAnswers);
   app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app), forgetStatusAfterWrites(sources));
   app.use('/metrics', onlyCallers(sources, guard, authenticateForMetrics));
@@ -246,6 +249,7 @@ token needs for a route; \`pigeonpost token create --help\` shows which roles ha
  * nothing secret.
  */
 function documentApi(app: ApiApp, sources: Pick<ApiSources, 'version'>): void {
+  describeWebhooks(app.openAPIRegistry);
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
   app.get('/openapi.json', (c) => {

@@ -37,7 +37,8 @@ export function servePage(app: ApiApp, { page }: Pick<ApiSources, 'page'>): void
   for (const [path, file] of page) if (path !== '/') app.get(path, (c) => answer(c, file));
 }
 
-function answer(c: ApiContext, { type, bytes, zipped, tag, lasting }: PageFile): Response {
+/** Answers with a file of the page or a document. */
+export function answer(c: ApiContext, { type, bytes, zipped, tag, lasting }: PageFile): Response {
   const headers: Record<string, string> = {
     'Content-Security-Policy': policy,
     'Cache-Control': lasting ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -55,8 +56,8 @@ function isKnown(tag: string, known: string | undefined): boolean {
   return (known ?? '').split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
 }
 
-/** A file of the built page. */
-interface PageFile {
+/** A file of the built page, or a document. */
+export interface PageFile {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly zipped: Uint8Array<ArrayBuffer>;
@@ -86,16 +87,16 @@ export function readPageFiles(folder: string): PageFiles {
   for (const path of filesBelow(folder)) {
     const type = types[path.split('.').at(-1)!];
     if (type === undefined) continue;
-    const bytes = new Uint8Array(readFileSync(join(folder, path)));
-    files.set(path === 'index.html' ? '/' : `/${path}`, {
-      type,
-      bytes,
-      zipped: new Uint8Array(gzipSync(bytes, { level: 9 })),
-      tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
-      lasting: path.startsWith('assets/'),
-    });
+    const file = pageFile(type, readFileSync(join(folder, path)), { lasting: path.startsWith('assets/') });
+    files.set(path === 'index.html' ? '/' : `/${path}`, file);
   }
   return files;
+}
+
+export function pageFile(type: string, content: Buffer, { lasting = false } = {}): PageFile {
+  const bytes = new Uint8Array(content);
+  const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  return { type, bytes, zipped: new Uint8Array(gzipSync(bytes, { level: 9 })), tag, lasting };
 }
 
 function filesBelow(folder: string): string[] {

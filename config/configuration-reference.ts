@@ -112,6 +112,8 @@ const introduction = `# pigeonpost.yaml
 pigeonpost reads the file once, at the start, and reports all problems together, each with line and key, such as
 \`pigeonpost.yaml:12: syncs.conferences.every.live: found "5x", allowed: a duration such as 5s, 30m, 6h\`. Unknown keys are refused; a key with nothing after its colon counts as absent.
 
+**In an editor.** The first line that \`pigeonpost init\` writes, \`# yaml-language-server: $schema=…\`, names [pigeonpost.schema.json](pigeonpost.schema.json), a JSON Schema (draft 7) in the folder \`docs\` of the installed package. It works without a network. VS Code needs the extension *YAML* by Red Hat; Neovim, Helix, Zed, Emacs and others use the same [language server](https://github.com/redhat-developer/yaml-language-server). In a file without that line, add it, with the path of the schema relative to the file or from \`/\`. If only the image is installed, use the address of a running pigeonpost: \`http://127.0.0.1:8088/docs/pigeonpost.schema.json\`. \`pigeonpost check\` finds more, for example names that do not exist.
+
 **References.** \`\${NAME}\` is the value of an environment variable, which must be set; \`\${NAME:-default}\` is used if the variable is unset or empty, and \`\${NAME:-}\` then leaves the key out; \`\${file:/run/secrets/name}\` is the content of a file without its last line break.
 \`$\${\` is a literal \`\${\`. Inside \`{ }\` or \`[ ]\`, quote references.
 

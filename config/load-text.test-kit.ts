@@ -33,7 +33,7 @@ export async function loadText(
     for (const [name, content] of Object.entries({ 'pigeonpost.yaml': text, ...files }))
       await writeFile(join(place, name), content);
     const config = await loadConfig(join(place, 'pigeonpost.yaml'), environment, { sinkSchemas: types });
-    // The published schema has to accept every file that loads in a test, but for keys with nothing after their colon.
+    // The published schema has to accept every file that loads in a test, without keys that have nothing after their colon.
     const full: unknown = JSON.parse(JSON.stringify(parse(text), (_key, value: unknown) => value ?? undefined));
     const wrong = editorProblems(full, types);
     if (wrong.length > 0) throw new Error(`docs/pigeonpost.schema.json refuses it: ${wrong.join('; ')}`);

@@ -215,7 +215,9 @@ function knownKeys(schema: z.ZodType, path: KeyPath): string[] {
   for (const step of path) level = schemasBelow(level, step);
   return [
     ...new Set(
-      level.flatMap(variants).flatMap((at) => [...Object.keys(at.properties ?? {}), ...(at.propertyNames?.enum ?? [])]),
+      level
+        .flatMap(variants)
+        .flatMap((at) => [...Object.keys(at.properties ?? {}), ...(at.propertyNames?.enum ?? []).map(String)]),
     ),
   ];
 }

@@ -26,7 +26,7 @@ describe('docs/pigeonpost.schema.json', () => {
     const sink = { type, destination: 'https://example.com', secretVariable: 'SECRET' };
     for (const pigeonholes of ['all', { ids: [101] }, { statuses: ['live'] }] as const) {
       const answers = { service: 'https://api.example.com', keyVariable: 'KEY', pigeonholes, sink };
-      expect(editorProblems(writeConfiguration(answers, 8089))).toEqual([]);
+      expect(editorProblems(writeConfiguration(answers, { port: 8089 }))).toEqual([]);
     }
   });
 

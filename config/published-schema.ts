@@ -116,7 +116,7 @@ function anyOfThese(shapes: readonly JsonSchema[], isRequired: boolean): Publish
 
 const referenceTo = { $ref: '#/definitions/reference' };
 
-/** What the language server says about a text that does not match, in the words of the loader. */
+/** Returns the message of the language server for a text that does not match, in the words of the loader. */
 const toldBy = (allowed: string) => ({ patternErrorMessage: `allowed: ${allowed.replaceAll('`', '')}` });
 
 /** An optional group may be empty: its keys may all be comments. */

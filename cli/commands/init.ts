@@ -20,11 +20,13 @@ import {
 import {
   type InitAnswers,
   newSink,
+  schemaPath,
   type SinkAnswer,
   standInOf,
   standInsFor,
   writeConfiguration,
 } from '../init/write-configuration.js';
+import { packageRoot } from '../../base/package-root.js';
 import { counted } from '../../base/words.js';
 import { shownInLine, cell } from '../text-line.js';
 
@@ -94,7 +96,7 @@ async function writeFirst(file: string, flags: InitFlags, dialog: Dialog): Promi
   const { checkDraft } = await import('../../worker/check.js');
   const answers = await askAll(flags, dialog);
   const port = await freeServerPort();
-  const text = writeConfiguration(answers, port);
+  const text = writeConfiguration(answers, { port, schema: schemaPath(resolve(file), packageRoot()) });
   const { problems, unset } = await checkDraft(text, file, standInsFor(answers));
   if (problems.length > 0) {
     throw wrongUse(`no file was written, because it would be invalid: ${problems.join('; ')}`);

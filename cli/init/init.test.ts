@@ -1,7 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { packageRoot } from '../../base/package-root.js';
 import { checkDraft } from '../../worker/check.js';
 import { asker, askAll, type InitFlags, type Trials } from './questions.js';
 import { formatEvents } from '../commands/init.js';
-import { type InitAnswers, type InitSinkType, sinkTypes, writeConfiguration } from './write-configuration.js';
+import {
+  type InitAnswers,
+  type InitSinkType,
+  schemaPath,
+  sinkTypes,
+  writeConfiguration,
+} from './write-configuration.js';
 
 const service = 'https://engagement.example.com';
 const destinations: Readonly<Record<InitSinkType, string>> = {
@@ -156,6 +165,19 @@ describe('the file written by init', () => {
     const environment = { MY_KEY: 'a-key', MY_SECRET: secrets[type] };
     expect(await checkDraft(text, 'pigeonpost.yaml', {}, environment)).toEqual({ problems: [], unset: [] });
     expect(text).not.toContain('a-key');
+  });
+
+  it.each([
+    ['/work/event/pigeonpost.yaml', '/work/event/node_modules/pigeonpost', './node_modules/pigeonpost/docs/'],
+    ['/work/event/pigeonpost.yaml', '/usr/lib/node_modules/pigeonpost', '/usr/lib/node_modules/pigeonpost/docs/'],
+  ])('names the schema of the package in its first line: %s with %s', (file, root, folder) => {
+    const text = writeConfiguration(answersFor('file'), { schema: schemaPath(file, root) });
+    expect(text.split('\n', 1)).toEqual([`# yaml-language-server: $schema=${folder}pigeonpost.schema.json`]);
+  });
+
+  it('names a file that exists', () => {
+    const file = join(packageRoot(), 'pigeonpost.yaml');
+    expect(existsSync(resolve(packageRoot(), schemaPath(file, packageRoot())))).toBe(true);
   });
 
   it.each<[string, Partial<InitAnswers>, RegExp]>([

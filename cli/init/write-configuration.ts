@@ -1,3 +1,5 @@
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { configurationSchema } from '../../base/documents.js';
 import { isLoopback } from '../../base/loopback.js';
 import type { NewSink } from './add-sink.js';
 
@@ -25,10 +27,20 @@ export interface SinkAnswer {
   readonly secretVariable: string;
 }
 
+interface Surroundings {
+  /** The first free port. */
+  readonly port?: number;
+  /** Path of the JSON Schema, relative to the file or absolute; none in a draft. */
+  readonly schema?: string;
+}
+
 /** Returns a pigeonpost.yaml for the answers, with comments at the keys that people change first. Pure. */
-export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {
+export function writeConfiguration(
+  { service, keyVariable, pigeonholes, sink }: InitAnswers,
+  { port = 8088, schema }: Surroundings = {},
+): string {
   const { name, makes, lines } = initSinks[sink.type];
-  return `# Configuration of pigeonpost: the data to read and where to send it. docs/configuration.md describes every key.
+  return `${schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`}# Configuration of pigeonpost: the data to read and where to send it. docs/configuration.md describes every key.
 # pigeonpost takes \${NAME} from the environment when it starts. Do not write secrets into this file.
 
 workspaces:
@@ -64,6 +76,17 @@ export function newSink(answer: SinkAnswer, taken: readonly string[]): NewSink {
   let free = name;
   for (let number = 2; taken.includes(free); number += 1) free = `${name}-${number}`;
   return { name: free, comment: makes, lines: lines(answer) };
+}
+
+/**
+ * Returns the path of the schema in this package for the file's first line: relative if the package is installed below
+ * the file's folder, so that a team can share the file, and otherwise absolute. Pure.
+ */
+export function schemaPath(file: string, root: string): string {
+  const absolute = join(root, configurationSchema);
+  const path = relative(dirname(file), absolute);
+  const isBelow = path !== '' && !path.startsWith('..') && !isAbsolute(path);
+  return isBelow ? `./${path}` : absolute;
 }
 
 function choice(pigeonholes: PigeonholeAnswer): string {
