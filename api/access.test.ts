@@ -148,6 +148,7 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/erasures', body: { id: uuid, attendee: 'id:1' }, may: ['privacy', 'admin'] },
   { method: 'POST', path: `/api/erasures/${uuid}/lift`, body: {}, may: ['privacy', 'admin'] },
   { method: 'POST', path: '/api/persons/export', body: { attendee: 'id:1' }, may: ['privacy', 'admin'] },
+  { method: 'GET', path: '/api/persons/acme/101/1', may: ['privacy', 'admin'] },
   { method: 'GET', path: '/api/tokens', may: ['admin'] },
   { method: 'POST', path: '/api/tokens', body: { name: 'x', roles: ['viewer'], expiresInDays: 1 }, may: ['admin'] },
   { method: 'POST', path: '/api/tokens/x/revoke', body: {}, may: ['admin'] },
@@ -328,6 +329,9 @@ describe.each([anyStore])('access to the API, on %s', (kind) => {
       { method: 'POST', path: '/api/sinks/shared/audits', body: { pigeonhole: 'other/101' } },
       { method: 'POST', path: '/api/sinks/shared/repairs', body: repair },
       { method: 'GET', path: '/api/sinks/shared/parity?pigeonhole=other/101' },
+      { method: 'GET', path: '/api/persons/other/101/1' },
+      { method: 'POST', path: '/api/persons/export', body: { attendee: 'id:1', workspace: 'other' } },
+      { method: 'POST', path: '/api/erasures/plan', body: { attendee: 'id:1', workspace: 'other' } },
     ];
     for (const route of refused) {
       const { status: found } = await ask(app, route, own);

@@ -36,6 +36,7 @@ import { serveReady } from './ready.js';
 import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
 import { serveHealth, serveInstance } from './health.js';
 import { serveParity } from './parity.js';
+import { servePersonStory } from './person-story.js';
 import { servePersons } from './persons.js';
 import { createPlaces } from './places.js';
 import { servePigeonholes } from './pigeonholes.js';
@@ -93,6 +94,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveErasures(app, sources);
   serveForgotten(app, sources);
   servePersons(app, sources);
+  servePersonStory(app, sources);
   serveTokens(app, sources);
   servePageCodes(app, sources);
   serveSignOut(app, sources);

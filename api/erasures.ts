@@ -8,7 +8,7 @@ import { liftErasure, requestErasure } from '../people/erasure-states.js';
 import { forgetting } from '../operations/orchestration.js';
 import { audited } from './audit-log.js';
 import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
-import { namedPerson, personText } from './persons.js';
+import { namedPerson, personText, personWorkspace } from './persons.js';
 import { printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
@@ -63,6 +63,7 @@ const erasureRequestSchema = z
   .strictObject({
     id: z.uuid().describe('Chosen by the client, so that a repeated request is the same erasure.'),
     attendee: personText,
+    workspace: personWorkspace,
     by: printable(200).optional(),
     reason: printable(500).optional().describe('Free text, which is removed with the last data of the person.'),
   })
@@ -80,7 +81,7 @@ export const planRoute = createRoute({
   tags: ['Privacy'],
   summary: 'Count what would be removed if a person were forgotten; changes nothing',
   ...needs({ right: 'erase', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
-  request: { body: jsonBody(z.strictObject({ attendee: personText })) },
+  request: { body: jsonBody(z.strictObject({ attendee: personText, workspace: personWorkspace })) },
   responses: answers('The numbers of records that the erasure would affect.', planSchema, 404, 409, 413, 415),
 });
 
@@ -132,8 +133,8 @@ export const liftRoute = createRoute({
 export function serveErasures(app: ApiApp, sources: ApiSources): void {
   const { ledger, starter } = sources;
   app.openapi(planRoute, async (c) => {
-    const { attendee } = c.req.valid('json');
-    const workspace = workspaceOf(c);
+    const { attendee, workspace: named } = c.req.valid('json');
+    const workspace = workspaceOf(c, named);
     const plan = await audited(c, ledger, { action: 'plan-erasure', target: null }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
       if (places.length === 0 && (await latestErasureFor(ledger, attendee, workspace)) === undefined) throw nobody();
@@ -143,8 +144,8 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
     return c.json(plan, 200);
   });
   app.openapi(requestRoute, async (c) => {
-    const { id, attendee, by, reason } = c.req.valid('json');
-    const workspace = workspaceOf(c);
+    const { id, attendee, workspace: named, by, reason } = c.req.valid('json');
+    const workspace = workspaceOf(c, named);
     const erasure = await audited(c, ledger, { action: 'erase', target: `erasure:${id}` }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
       if (places.length === 0) {

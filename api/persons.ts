@@ -4,7 +4,7 @@ import { exportPerson } from '../people/export-person.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
-import { instant } from '../base/printable.js';
+import { configuredName, instant } from '../base/printable.js';
 import { answers, jsonBody, needs } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import { findPerson, type PersonPlace, waysToName, whyNameless } from '../people/find-person.js';
@@ -18,6 +18,11 @@ export const personText = z
   .describe(
     'ID of an attendee, attendee code or e-mail address; `id:42`, `code:42` or `email:…` if it could mean two of them.',
   );
+
+/** Restricts a request about a person to one workspace, because ids are unique only within it. */
+export const personWorkspace = configuredName()
+  .optional()
+  .describe('Only people of this workspace; without it, of all that the token may see.');
 
 const fields = z.record(z.string(), z.unknown());
 const place = { workspace: z.string(), pigeonholeId: z.int() };
@@ -81,7 +86,7 @@ export const exportRoute = createRoute({
   tags: ['Privacy'],
   summary: 'Show everything stored about a person, and where it was sent',
   ...needs({ right: 'personal', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
-  request: { body: jsonBody(z.strictObject({ attendee: personText })) },
+  request: { body: jsonBody(z.strictObject({ attendee: personText, workspace: personWorkspace })) },
   responses: answers('The data of the person.', personSchema, 404, 409, 413, 415),
 });
 
@@ -90,8 +95,8 @@ const notListed =
 
 export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(exportRoute, async (c) => {
-    const { attendee } = c.req.valid('json');
-    const places = await namedPerson(ledger, attendee, workspaceOf(c));
+    const { attendee, workspace } = c.req.valid('json');
+    const places = await namedPerson(ledger, attendee, workspaceOf(c, workspace));
     const [first] = places;
     const id = first?.attendeeIds[0];
     const subject = first === undefined || id === undefined ? null : ledger.hash.subject(first.workspace, id, 'named');

@@ -19,6 +19,7 @@ type Route =
   | RoutesIn<typeof import('./items.js')>
   | RoutesIn<typeof import('./live-changes.js')>
   | RoutesIn<typeof import('./parity.js')>
+  | RoutesIn<typeof import('./person-story.js')>
   | RoutesIn<typeof import('./persons.js')>
   | RoutesIn<typeof import('./pigeonholes.js')>
   | RoutesIn<typeof import('./provisioning.js')>

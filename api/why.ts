@@ -12,7 +12,7 @@ import { outcomeText } from '../base/delivery-words.js';
 import { causeText, reasonText } from '../sinks/reason-words.js';
 
 /** The delivery of a revision to one sink, or the reason why there is none. */
-const whySinkSchema = z.object({
+export const whySinkSchema = z.object({
   sink: z.string(),
   state: z
     .string()

@@ -1,5 +1,6 @@
 import { listNames } from './lists.js';
 import {
+  countedItems,
   hasPublicTitles,
   nameInWords,
   nounOf,
@@ -31,6 +32,15 @@ describe('the title of an item', () => {
     ['engagement', { scope: 'session' }, null],
   ])('of %s with %j is %j', (list, fields, title) => {
     expect(titleOf(list, fields)).toBe(title);
+  });
+
+  it('has words for a number of items of each list', () => {
+    expect([countedItems(1, 'votes'), countedItems(1200, 'answer_ratings'), countedItems(2, 'engagement')]).toEqual([
+      '1 vote',
+      '1,200 ratings of answers',
+      '2 activities of attendees',
+    ]);
+    for (const list of listNames) expect(countedItems(2, list)).not.toContain('of ' + list);
   });
 
   it('is public only for events, sessions and subscriptions', () => {

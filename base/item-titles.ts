@@ -1,4 +1,5 @@
 import { type ListName, questionLists, listsOfPeople } from './lists.js';
+import { counted } from './words.js';
 
 /*
  * What people call an item: a question by its text, a person by name, a session and an event by title, a vote by what was
@@ -7,25 +8,33 @@ import { type ListName, questionLists, listsOfPeople } from './lists.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const nouns: Readonly<Record<ListName, string>> = {
-  sessions: 'a session',
-  attendees: 'an attendee',
-  questions: 'a question',
-  votes: 'a vote',
-  answer_ratings: 'a rating of an answer',
-  answers: 'an answer',
-  'poll-mcq-votes': 'a poll vote',
-  'poll-quiz-votes': 'a quiz answer',
-  'qna-questions': 'a question',
-  pigeonholes: 'an event',
-  subscriptions: 'a subscription',
-  registrants: 'a registrant',
-  engagement: 'the activity of an attendee',
+/** Nouns for the items of each list: for one, and for several. */
+const nouns: Readonly<Record<ListName, readonly [one: string, many: string]>> = {
+  sessions: ['a session', 'sessions'],
+  attendees: ['an attendee', 'attendees'],
+  questions: ['a question', 'questions'],
+  votes: ['a vote', 'votes'],
+  answer_ratings: ['a rating of an answer', 'ratings of answers'],
+  answers: ['an answer', 'answers'],
+  'poll-mcq-votes': ['a poll vote', 'poll votes'],
+  'poll-quiz-votes': ['a quiz answer', 'quiz answers'],
+  'qna-questions': ['a question', 'questions'],
+  pigeonholes: ['an event', 'events'],
+  subscriptions: ['a subscription', 'subscriptions'],
+  registrants: ['a registrant', 'registrants'],
+  engagement: ['the activity of an attendee', 'activities of attendees'],
 };
 
 /** Returns what an item of a list is, such as `a question`. Pure. */
 export function nounOf(list: string): string {
-  return Object.hasOwn(nouns, list) ? nouns[list as ListName] : `an item of ${list}`;
+  return Object.hasOwn(nouns, list) ? nouns[list as ListName][0] : `an item of ${list}`;
+}
+
+/** Returns a number of items of a list in words, such as `2 questions`. Pure. */
+export function countedItems(n: number, list: string): string {
+  if (!Object.hasOwn(nouns, list)) return counted(n, `item of ${list}`, `items of ${list}`);
+  const [one, many] = nouns[list as ListName];
+  return counted(n, one.replace(/^(?:an?|the) /, ''), many);
 }
 
 const ofPlaces: ReadonlySet<string> = new Set<ListName>(['sessions', 'pigeonholes', 'subscriptions']);

@@ -3,16 +3,20 @@ import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
 import './style/find.css';
+import './style/people.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
 import { Deletions } from './pages/deletions.js';
 import { Import } from './pages/import.js';
+import { Erasure } from './pages/erasure.js';
 import { Imports } from './pages/imports.js';
 import { Item } from './pages/item.js';
 import { Live } from './pages/live.js';
 import { NewImport } from './pages/new-import.js';
 import { Overview } from './pages/overview.js';
+import { People } from './pages/people.js';
+import { Person } from './pages/person.js';
 import { Pigeonhole } from './pages/pigeonhole.js';
 import { Ready } from './pages/ready.js';
 import { Sink } from './pages/sink.js';
@@ -85,6 +89,12 @@ function Page({ route }: { readonly route: Route }) {
       return <Item list={route.list} named={route.key} pigeonhole={route.pigeonhole} />;
     case 'live':
       return <Live />;
+    case 'people':
+      return <People />;
+    case 'person':
+      return <Person workspace={route.workspace} id={route.id} attendee={route.attendee} />;
+    case 'erasure':
+      return <Erasure id={route.id} />;
     case 'unknown':
       return (
         <>
@@ -115,6 +125,7 @@ function Top({ route }: { readonly route: Route }) {
     ],
     [address.live, 'Live', ['live']],
     [address.imports, 'Imports', ['imports', 'import', 'new-import']],
+    [address.people, 'People', ['people', 'person', 'erasure']],
     [address.items, 'Items', ['item']],
     [address.configuration, 'Configuration', ['configuration']],
   ];

@@ -1,5 +1,7 @@
 import { address, type Route, routeOf } from './route.js';
 
+const uuid = '8b0c6f3e-5d5b-4c0f-9a76-f1c7d2b3e410';
+
 describe('an address of the page', () => {
   it.each<[string, Route]>([
     ['', { page: 'overview' }],
@@ -12,7 +14,13 @@ describe('an address of the page', () => {
     ['#/imports/new', { page: 'new-import', pigeonhole: null }],
     ['#/item/votes/a%2Fb?pigeonhole=acme%2F101', { page: 'item', list: 'votes', key: 'a/b', pigeonhole: 'acme/101' }],
     ['#/item', { page: 'item', list: null, key: null, pigeonhole: null }],
-    ['#/live', { page: 'live' }],
+    ['#/live', { page: 'live', list: null, pigeonhole: null }],
+    ['#/live?list=votes&pigeonhole=acme%2F101', { page: 'live', list: 'votes', pigeonhole: 'acme/101' }],
+    ['#/people', { page: 'people' }],
+    ['#/person/acme/101/7', { page: 'person', workspace: 'acme', id: '101', attendee: '7' }],
+    ['#/person/acme/101/x', { page: 'unknown' }],
+    ['#/person/acme/101/7/more', { page: 'unknown' }],
+    ['#/erasures/x', { page: 'unknown' }],
     ['#/statements/acme/101', { page: 'statements', workspace: 'acme', id: '101' }],
     ['#/statements/7', { page: 'statement', number: '7' }],
     ['#/statements/x', { page: 'unknown' }],
@@ -36,6 +44,8 @@ describe('an address of the page', () => {
     [address.pigeonhole('acme', 101), { page: 'pigeonhole', workspace: 'acme', id: '101' }],
     [address.statements('acme', 101), { page: 'statements', workspace: 'acme', id: '101' }],
     [address.statement(7), { page: 'statement', number: '7' }],
+    [address.person('acme', 101, 7), { page: 'person', workspace: 'acme', id: '101', attendee: '7' }],
+    [address.erasure(uuid), { page: 'erasure', id: uuid }],
     [address.ready('acme', 101), { page: 'ready', workspace: 'acme', id: '101' }],
     [address.item('votes', 'a/?#b', 'acme/101'), { page: 'item', list: 'votes', key: 'a/?#b', pigeonhole: 'acme/101' }],
     [address.newImport('acme/101'), { page: 'new-import', pigeonhole: 'acme/101' }],

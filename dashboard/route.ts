@@ -13,7 +13,10 @@ export type Route =
       readonly key: string | null;
       readonly pigeonhole: string | null;
     }
-  | { readonly page: 'live' }
+  | { readonly page: 'live'; readonly list: string | null; readonly pigeonhole: string | null }
+  | { readonly page: 'people' }
+  | { readonly page: 'person'; readonly workspace: string; readonly id: string; readonly attendee: string }
+  | { readonly page: 'erasure'; readonly id: string }
   | { readonly page: 'ready'; readonly workspace: string; readonly id: string }
   | { readonly page: 'statements'; readonly workspace: string; readonly id: string }
   | { readonly page: 'statement'; readonly number: string }
@@ -26,10 +29,16 @@ export type Route =
  */
 export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2);
-  const [first, second, third, ...rest] = path.split('/').filter(Boolean).map(decoded);
+  const [first, second, third, fourth, ...rest] = path.split('/').filter(Boolean).map(decoded);
   const asked = new URLSearchParams(query);
   if (rest.length > 0) return { page: 'unknown' };
   if (first === undefined) return { page: 'overview' };
+  if (fourth !== undefined) {
+    const areIds = [third, fourth].every((each) => /^\d{1,15}$/.test(each!));
+    return first === 'person' && areIds
+      ? { page: 'person', workspace: second!, id: third!, attendee: fourth }
+      : { page: 'unknown' };
+  }
   if (third !== undefined) {
     const isId = /^\d{1,15}$/.test(third);
     if (first === 'sync' && isId) return { page: 'pigeonhole', workspace: second!, id: third };
@@ -43,12 +52,15 @@ export function routeOf(hash: string): Route {
     if (first === 'workspace') return { page: 'workspace', name: second };
     if (first === 'imports' && second === 'new') return { page: 'new-import', pigeonhole: asked.get('pigeonhole') };
     if (first === 'imports') return { page: 'import', id: second };
+    if (first === 'erasures' && /^[0-9a-f-]{36}$/.test(second)) return { page: 'erasure', id: second };
     if (first === 'statements' && /^\d{1,10}$/.test(second)) return { page: 'statement', number: second };
     return { page: 'unknown' };
   }
   switch (first) {
-    case 'imports':
     case 'live':
+      return { page: 'live', list: asked.get('list'), pigeonhole: asked.get('pigeonhole') };
+    case 'imports':
+    case 'people':
     case 'deletions':
     case 'configuration':
       return { page: first };
@@ -77,12 +89,16 @@ export const address = {
   deletions: '#/deletions',
   configuration: '#/configuration',
   items: '#/item',
+  people: '#/people',
   workspace: (name: string) => `#/workspace/${e(name)}`,
   pigeonhole: (workspace: string, id: number | string) => `#/sync/${e(workspace)}/${id}`,
   ready: (workspace: string, id: number | string) => `#/ready/${e(workspace)}/${id}`,
   statements: (workspace: string, id: number | string) => `#/statements/${e(workspace)}/${id}`,
   statement: (number: number) => `#/statements/${number}`,
   sink: (name: string, part?: string) => `#/sink/${e(name)}${part === undefined ? '' : `?part=${e(part)}`}`,
+  person: (workspace: string, id: number | string, attendee: number | string) =>
+    `#/person/${e(workspace)}/${id}/${attendee}`,
+  erasure: (id: string) => `#/erasures/${e(id)}`,
   import: (id: string) => `#/imports/${e(id)}`,
   newImport: (pigeonhole?: string) => `#/imports/new${pigeonhole === undefined ? '' : `?pigeonhole=${e(pigeonhole)}`}`,
   item: (list: string, key: string, pigeonhole: string) => `#/item/${e(list)}/${e(key)}?pigeonhole=${e(pigeonhole)}`,

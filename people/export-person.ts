@@ -106,6 +106,11 @@ async function sentOf(ledger: Ledger, { pigeonholeNumber, list, key }: OwnItem) 
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
 
+/** Returns the import rows with a code of a person. Rows that could not be used are not among them. */
+export async function importRowsOfPerson(ledger: Ledger, places: readonly PersonPlace[]) {
+  return await importRowsOf(ledger, hashesOf(ledger, places), []);
+}
+
 async function importRowsOf(ledger: Ledger, { codes }: Hashes, unusable: Awaited<ReturnType<typeof unusableRowsOf>>) {
   const rows = await ledger.db.query<{
     readonly workspace: string;

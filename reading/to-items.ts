@@ -167,7 +167,7 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
  * `not-asked`: the pigeonhole asks for consent, but there is no answer from this attendee. In this case, the service
  * itself shows N/A, for example for attendees whose profiles were created in advance or who used single sign-on.
  */
-function consentOf(value: unknown): Consent {
+export function consentOf(value: unknown): Consent {
   const consent = object(value);
   if (consent === undefined) return value === null ? 'not-asked' : 'not-known';
   if (consent['obtained'] === true) return 'obtained';

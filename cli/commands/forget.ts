@@ -1,3 +1,4 @@
+import { erasureOutcomeWords } from '../../base/erasure-words.js';
 import { counted, singular } from '../../base/words.js';
 import { type CliCommand, wholeNumber, type Context, confirm, type JsonOption, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
@@ -139,14 +140,6 @@ async function liftErasure(context: Context, id: string, { json }: JsonOption): 
   return printResult(context.out, json, { done: true, id }, said);
 }
 
-const outcomes: Readonly<Record<WholeErasureView['receipts'][number]['outcome'], string>> = {
-  erased: 'erased',
-  told: 'asked to erase',
-  nothing: 'had nothing',
-  waiting: 'has not answered yet',
-  'by-hand': 'must be erased by hand',
-};
-
 /** Formats what an erasure would remove. Pure. */
 export function planLines({ people, items, importRows, sinks, sharing }: ErasurePlanView): string[] {
   if (people.length === 0) return ['this person was already forgotten; nothing is stored'];
@@ -167,7 +160,7 @@ export function planLines({ people, items, importRows, sinks, sharing }: Erasure
 export function erasureLines({ id, state, receipts }: WholeErasureView): string[] {
   const lines = receipts.map(({ place, count, outcome, detail }) => {
     const why = detail === null ? '' : ` (${detail})`;
-    return `${place}: ${count}, ${outcomes[outcome]}${why}`;
+    return `${place}: ${count}, ${erasureOutcomeWords[outcome]}${why}`;
   });
   const todo = receipts.flatMap(({ place, todo: text }) => (text === null ? [] : [`${place}: ${text}`]));
   return [

@@ -116,7 +116,7 @@ export function serverNow(): number {
 /** The caller as the server knows it; null until the server has responded. */
 export const caller = new Store<CallerView | null>(null);
 
-type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
+type Right = 'read' | 'import' | 'operate' | 'personal' | 'erase' | 'administer';
 
 /** Whether the caller has this right. Used to hide buttons for actions that the server would refuse. */
 export function useMay(right: Right): boolean {

@@ -91,7 +91,7 @@ function Finder({ text, onText }: { readonly text: string; readonly onText: (tex
       return;
     }
     isOpen.set(false);
-    location.hash = addressOf(hit);
+    location.hash = addressOf(hit, maySeePeople);
   };
   const onKey = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -201,8 +201,12 @@ function statusOf(
   return `${count}.${missing}${hidden}`;
 }
 
-/** Returns the page of a hit. Pure. */
-export function addressOf({ kind, name, item }: Pick<HitView, 'kind' | 'name' | 'item'>): string {
+/** Returns the page of a hit. Pure. @param maySeePeople whether an attendee has a page of their own for the caller */
+export function addressOf(
+  { kind, name, item }: Pick<HitView, 'kind' | 'name' | 'item'>,
+  maySeePeople: boolean,
+): string {
+  if (maySeePeople && item?.list === 'attendees') return address.person(item.workspace, item.pigeonholeId, item.key);
   if (item !== null && item.list === 'pigeonholes') return address.pigeonhole(item.workspace, item.key);
   if (item !== null) return address.item(item.list, item.key, `${item.workspace}/${item.pigeonholeId}`);
   switch (kind) {

@@ -123,7 +123,7 @@ suite('the overview', () => {
     await people.click();
     await page.getByRole('option', { name: new RegExp(data['Name']!) }).click();
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(page.url()).toContain(`#/item/attendees/${key}`);
+    expect(page.url()).toContain(`#/person/acme/101/${key}`);
     expect(await system.auditedActions()).toContain('find-personal');
   });
 

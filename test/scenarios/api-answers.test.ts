@@ -118,6 +118,7 @@ const elsewhere = [
   '/api/exports/{workspace}/{id}',
   '/api/deletions/{id}',
   '/api/erasures/{id}',
+  '/api/persons/{workspace}/{id}/{attendee}',
   '/api/imports/target',
   '/api/imports/{id}',
   '/api/imports/{id}/report',
