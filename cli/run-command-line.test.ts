@@ -73,6 +73,7 @@ const withoutJson = [
   'erasures export',
   'export',
   'key export',
+  'mcp',
   'person',
 ];
 /** The sandbox prints its own help; only shells run `complete`. */

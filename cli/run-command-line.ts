@@ -25,6 +25,7 @@ import { addExport } from './commands/export.js';
 import { addInit } from './commands/init.js';
 import { addItems, addWhy } from './commands/items.js';
 import { addLive } from './commands/live.js';
+import { addMcp } from './commands/mcp.js';
 import { addReady } from './commands/ready.js';
 import { addRestore } from './commands/restore.js';
 import { addApi, addStart, addWorker } from './commands/start.js';
@@ -47,7 +48,7 @@ const commandGroups: readonly (readonly [heading: string, commands: readonly Add
   ['Operate', [addActions, addReplay, addSink, addAudit, addDeadLetters, addDeletions, addConfig, addAlerts]],
   ['Registrants and events', [addImport, addExport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],
-  ['Administer', [addToken, addAuditLog, addBackup, addRestore, addKey, addCompletion]],
+  ['Administer', [addToken, addAuditLog, addBackup, addRestore, addKey, addMcp, addCompletion]],
 ];
 
 const exitCodes =

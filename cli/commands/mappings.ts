@@ -150,7 +150,7 @@ export async function preview(context: Context, options: PreviewOptions): Promis
       `sink ${shownWord(sink)} would not receive ${name}, or it is not stored: "pigeonpost why" explains it`,
     );
   }
-  printResult(context.out, options.json, shown, lines(shown, options.changedFrom !== undefined));
+  printResult(context.out, options.json, shown, previewLines(shown, options.changedFrom !== undefined));
   return shown.items.some(({ now }) => now.kind === 'fail') ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
 
@@ -162,7 +162,8 @@ async function candidateAt(file: string): Promise<Candidate> {
   }
 }
 
-function lines({ items, more, counts, problems, notes }: Preview, compares: boolean): string[] {
+/** Formats a preview. Pure. @param compares whether it shows only differences between two files */
+export function previewLines({ items, more, counts, problems, notes }: Preview, compares: boolean): string[] {
   return [
     ...items.flatMap(itemLines),
     ...(items.length === 0 ? [compares ? 'both files send the same' : 'no stored items to send'] : []),

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { freeTestPort } from '../free-port.js';
 import { apiHeaders } from '../kit/api-headers.js';
@@ -275,6 +277,57 @@ describe('a running pigeonpost', () => {
       code: 2,
       errors: 'pigeonpost: "atendees" is not a list: did you mean "attendees"?\n',
     });
+  });
+
+  it('answers an assistant by the Model Context Protocol, with the rights of its token, and records what it does', async () => {
+    const tokens = await json<{ token: string }>('token', 'create', 'assistant', '--role', 'viewer', '--expires', '1d');
+    const url = `http://127.0.0.1:${port}`;
+    const open = async (given: { readonly token?: string; readonly options?: readonly string[] }): Promise<Client> => {
+      const client = new Client({ name: 'test', version: '1' });
+      const instance = given.token === undefined ? [] : ['--url', url];
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [join(__dirname, '../../dist/cli/main.js'), ...instance, 'mcp', ...(given.options ?? [])],
+        env: { ...env, ...(given.token === undefined ? {} : { PIGEONPOST_TOKEN: given.token }) },
+        cwd: folder,
+      });
+      await client.connect(transport);
+      return client;
+    };
+    const call = async (client: Client, name: string, given: Record<string, unknown> = {}): Promise<string> => {
+      const { content, isError } = await client.callTool({ name, arguments: given });
+      return `${isError === true ? 'ERROR ' : ''}${(content as { text: string }[])[0]!.text}`;
+    };
+    const viewer = await open({ token: tokens.token, options: ['--personal', '--allow-actions'] });
+    try {
+      expect(await call(viewer, 'status')).toContain('archive (file)');
+      expect(await call(viewer, 'problems')).toMatch(/^no problems$|remedy: /);
+      const [one] = linesOf('archive').filter(({ list }) => list === 'attendees');
+      expect(await call(viewer, 'why', { item: `attendees:${one!.key}` })).toContain('archive: delivered');
+      const preview = await call(viewer, 'preview', { sink: 'archive', item: `attendees:${one!.key}` });
+      expect(preview).toContain('(text)');
+      expect(preview).not.toContain(String(one!.data!['Name']));
+      expect(await call(viewer, 'find', { text: 'ada', personal: true })).toMatch(/^ERROR .*role privacy or admin/);
+      expect(await call(viewer, 'pause', { target: 'sink:archive' })).toMatch(/^ERROR .*role operator or admin/);
+    } finally {
+      await viewer.close();
+    }
+    const own = await open({ options: ['--allow-actions'] });
+    try {
+      expect(await call(own, 'pause', { target: 'sink:archive', reason: 'a test' })).toBe('sink archive is paused');
+      expect((await status()).sinks[0]!.pause).toMatchObject({
+        reason: 'a test',
+        actor: expect.stringContaining('(assistant)'),
+      });
+      expect(await call(own, 'resume', { target: 'sink:archive' })).toBe('sink archive is resumed');
+    } finally {
+      await own.close();
+    }
+    const { out } = await run('audit-log', '--json');
+    expect(out).toMatch(
+      /"who":"assistant"[^}]*"action":"POST \/api\/actions"|"action":"POST \/api\/actions"[^}]*"who":"assistant"/,
+    );
+    expect((await run('token', 'revoke', 'assistant', '--yes')).code).toBe(0);
   });
 
   it('replays the requested changes to a sink', async () => {
