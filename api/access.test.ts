@@ -38,6 +38,7 @@ const everything = { sink: null, lists: null, pigeonhole: null, from: null, dryR
 const preview = { list: null, key: null, limit: 1, configuration: {}, changedFrom: null };
 const event = { file: '/tmp/event.yaml', text: 'x', use: {}, create: [], skip: [] };
 const reading: readonly Role[] = roles;
+const mapping = '/api/configuration/mappings/hooks';
 
 interface Asked {
   readonly method: string;
@@ -119,6 +120,18 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/deletions', body: { decision: 'confirmed', items: 1 }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/plan', body: {}, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/plan', body: { file: '/tmp/x.yaml', text: 'x' }, may: ['admin'] },
+  { method: 'GET', path: '/api/configuration/drafts', may: ['operator', 'admin'] },
+  { method: 'GET', path: '/api/configuration/mappings/hooks', may: ['operator', 'admin'] },
+  { method: 'POST', path: `${mapping}/try`, body: { text: null, item: null }, may: ['operator', 'admin'] },
+  // An author needs the rights of an operator and those of privacy.
+  ...['/try', '/try?personal=1', '/draft'].map((path) => ({
+    method: 'POST',
+    path: `${mapping}${path}`,
+    body: path === '/draft' ? { text: '', base: '', replaces: null } : { text: '', item: null },
+    may: ['admin'] as const,
+  })),
+  { method: 'POST', path: '/api/configuration/drafts/hooks/discard', body: { version: 1 }, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/configuration/drafts/hooks/apply', body: { version: 1 }, may: ['admin'] },
   { method: 'POST', path: '/api/configuration/apply', body: { file: '/etc/pigeonpost.yaml' }, may: ['admin'] },
   ...['/api/imports/target?pigeonhole=acme/101', '/api/imports/7/report', '/api/import-mappings'].map((path) => ({
     method: 'GET',

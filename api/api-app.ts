@@ -4,7 +4,7 @@ import type { Caller } from './authenticate.js';
 import type { RefusedActions } from './audit-log.js';
 import type { ImportDesk } from '../importing/desk/import-desk.js';
 import type { Action, ActionResult, SinkTest } from '../operations/action.js';
-import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../operations/configuration-plan.js';
+import type { AppliedConfiguration, ConfigurationPlan, PlannedCandidate } from '../operations/configuration-plan.js';
 import type { WorkflowStarter } from '../operations/orchestration.js';
 import type { NamedPreview, PreviewRequest } from '../operations/preview-sink.js';
 import type { EventRequest, EventView } from '../operations/provision-event.js';
@@ -68,7 +68,7 @@ export interface ApiSources extends StatusSources {
   }) => ReturnType<typeof startAudit>;
   readonly repair: (sink: string, request: RepairRequest) => ReturnType<typeof startRepair>;
   /** @throws {ConfigError | ClientOptionsError} for a configuration that cannot be used */
-  readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
+  readonly planConfiguration: (candidate: PlannedCandidate) => Promise<ConfigurationPlan>;
   readonly applyConfiguration: () => Promise<AppliedConfiguration>;
   /** Returns everything that a sink would receive. Throws as `planConfiguration`. */
   readonly preview: (request: PreviewRequest) => Promise<NamedPreview | { readonly unknown: string }>;

@@ -7,21 +7,20 @@ import {
   appliedConfigurationSchema,
   applySchema,
   type Candidate,
-  candidateSchema,
   configurationPlanSchema,
+  plannedSchema,
 } from '../operations/configuration-plan.js';
+import { DraftError } from '../operations/drafts/drafts.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
-import { withoutAddressValues, withoutValues } from '../operations/literal-names.js';
 import type { AllPlaces } from './places.js';
 import { answers, jsonBody, needs, personalSchema } from './route-parts.js';
 import { requireEveryWorkspace, requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
 import {
-  type PreviewedOperation,
-  type Preview,
   previewRequestSchema,
   previewSchema,
   type NamedPreview,
+  withoutWhatIsSent,
 } from '../operations/preview-sink.js';
 
 /** Size limit of a configuration file. */
@@ -36,10 +35,18 @@ export const planRoute = createRoute({
   ...needs({
     right: 'operate',
     largestBytes: largestFileBytes,
-    looksLike: 'a plan takes {}, or "file" and its "text"',
+    looksLike: 'a plan takes {}, or "file" and its "text", or "draft", the name of a sink',
   }),
-  request: { body: jsonBody(candidateSchema) },
-  responses: answers('The changes that applying the file would make.', configurationPlanSchema, 409, 413, 415, 422),
+  request: { body: jsonBody(plannedSchema) },
+  responses: answers(
+    'The changes that applying the file would make.',
+    configurationPlanSchema,
+    404,
+    409,
+    413,
+    415,
+    422,
+  ),
 });
 
 export const applyRoute = createRoute({
@@ -100,12 +107,15 @@ function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { fi
 /** Compared by name, because the classes belong to folders that this one must not import. */
 const unusable: ReadonlySet<string> = new Set(['ConfigError', 'ClientOptionsError']);
 
+const draftStatus = { unknown: 404, conflict: 409, unusable: 422 } as const;
+
 /** @throws {Refused} 422, with every problem, for a configuration that cannot be used */
 export async function usable<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof Error && unusable.has(error.name)) throw new Refused(422, error.message);
+    if (error instanceof DraftError) throw new Refused(draftStatus[error.kind], error.message);
     if (error instanceof LedgerError && error.kind === 'configuration') throw new Refused(409, error.message);
     throw error;
   }
@@ -141,7 +151,10 @@ export function servePreview(app: ApiApp, sources: ApiSources, { plans }: AllPla
       if ('unknown' in shown) throw new Refused(404, `${shown.unknown}: run "pigeonpost status" to see what exists`);
       return shown;
     };
-    if (!wantsPersonal(c, c.req.valid('query').personal)) return c.json(withoutWhatIsSent(await look()), 200);
+    if (!wantsPersonal(c, c.req.valid('query').personal)) {
+      const { names, ...preview } = await look();
+      return c.json({ ...preview, items: preview.items.map((item) => withoutWhatIsSent(item, names)) }, 200);
+    }
     const entry = {
       action: 'preview-personal',
       target: sinkTarget(sources, sink),
@@ -150,24 +163,4 @@ export function servePreview(app: ApiApp, sources: ApiSources, { plans }: AllPla
     const { names: _, ...preview } = await audited(c, sources.ledger, entry, look);
     return c.json(preview, 200);
   });
-}
-
-function withoutWhatIsSent({ names, ...preview }: NamedPreview): Preview {
-  const hide = (operation: PreviewedOperation): PreviewedOperation =>
-    operation.kind === 'send'
-      ? {
-          kind: 'send',
-          calls: operation.calls.map(({ method, address, body }) => {
-            return { method, address: withoutAddressValues(address, names), body: withoutValues(body, names) };
-          }),
-        }
-      : operation;
-  return {
-    ...preview,
-    items: preview.items.map(({ now, before, ...item }) => ({
-      ...item,
-      now: hide(now),
-      ...(before === undefined ? {} : { before: hide(before) }),
-    })),
-  };
 }

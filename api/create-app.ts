@@ -16,6 +16,7 @@ import { serveBackup } from './backup.js';
 import { serveConfiguration, servePreview } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
+import { serveDrafts } from './drafts.js';
 import { serveErasures, serveForgotten } from './erasures.js';
 import { compressAnswers } from './compress-answers.js';
 import { serveFind } from './find.js';
@@ -73,6 +74,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveActions(app, sources);
   serveReplays(app, sources);
   serveConfiguration(app, sources, places);
+  serveDrafts(app, sources, places);
   serveFields(app, sources);
   serveFind(app, sources);
   serveDeletions(app, sources);

@@ -1,10 +1,10 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import type { Operation, Sink } from '../sinks/sink.js';
+import type { Operation, Sink, Subject } from '../sinks/sink.js';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
 import type { Candidate } from './candidates.js';
 import { decideDelivery, type DecidingSink, shownChanges } from './decide-delivery.js';
 import type { SinkMapping } from './missing-values.js';
-import { planChanges } from './plan-changes.js';
+import { planChanges, readSubjects } from './plan-changes.js';
 
 /** A lane of a sink, as far as it decides what the sink receives. */
 export interface ForeseenLane extends Pick<DecidingSink, 'lists' | 'accepts' | 'selected' | 'onConsentWithdrawn'> {
@@ -41,10 +41,9 @@ export async function wouldSend(
   lane: ForeseenLane,
   candidates: readonly Candidate[],
 ): Promise<Foreseen[]> {
-  const { sinkId, pigeonholeNumber, place, sink, lists, accepts, selected, onConsentWithdrawn, mapping } = lane;
+  const { sinkId, pigeonholeNumber, place, sink, accepts, mapping } = lane;
   const { traits } = sink;
-  const { revisions } = traits;
-  const terms: DecidingSink = { lists, accepts, revisions, selected, onConsentWithdrawn, mayForget: () => true };
+  const terms = termsOf(lane);
   const decisions = candidates.map((candidate) => decideDelivery(candidate, terms));
   const sending = shownChanges(candidates, decisions);
   const planned = await planChanges(tx, sink, { sinkId, pigeonholeNumber, place, traits, accepts, mapping }, sending);
@@ -64,4 +63,16 @@ export async function wouldSend(
       }
     }
   });
+}
+
+/** Returns the data with which the sink plans a change; null if the rules of the lane withhold it. */
+export async function subjectOf(tx: Queryable, lane: ForeseenLane, candidate: Candidate): Promise<Subject | null> {
+  const sending = shownChanges([candidate], [decideDelivery(candidate, termsOf(lane))]);
+  const [subject] = await readSubjects(tx, { ...lane, traits: lane.sink.traits }, sending);
+  return subject ?? null;
+}
+
+function termsOf({ sink, lists, accepts, selected, onConsentWithdrawn }: ForeseenLane): DecidingSink {
+  const { revisions } = sink.traits;
+  return { lists, accepts, revisions, selected, onConsentWithdrawn, mayForget: () => true };
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { printable } from '../base/printable.js';
+import { configuredName, printable } from '../base/printable.js';
 
 /** A configuration to compare with the current one. Without `text`, it is the process's own file with its present content. */
 export const candidateSchema = z
@@ -15,6 +15,15 @@ export const candidateSchema = z
   })
   .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;
+
+/** A configuration to plan: a candidate, or the process's own file with the draft of a sink. */
+export const plannedSchema = z
+  .strictObject({
+    ...candidateSchema.shape,
+    draft: configuredName().optional().describe('The file of the process with the draft of this sink.'),
+  })
+  .openapi('PlannedCandidate');
+export type PlannedCandidate = z.infer<typeof plannedSchema>;
 
 /** The request to apply the configuration. `file` is only compared: the process never reads any file but its own. */
 export const applySchema = z.strictObject({ file: printable(4096).optional() });

@@ -8,11 +8,12 @@ import type { Consent } from '../ledger/seen-item.js';
 import { consentBehind, type Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/replays.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
-import { type Foreseen, wouldSend } from '../delivering/would-send.js';
+import { type Foreseen, type ForeseenLane, subjectOf, wouldSend } from '../delivering/would-send.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import type { Sink } from '../sinks/sink.js';
 import { groupBy } from '../base/grouping.js';
 import { addCounts } from './ledger-status.js';
+import { mappingView, type MappingView } from '../sinks/mapping/expression.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import type { SeenByList } from './field-notes.js';
 import { judgeList, type ListOutcomes, withholdingSentence } from './withholding.js';
@@ -175,12 +176,21 @@ export async function planningLane(
 
 /** Returns what the sink would receive for stored items, in the order of the items. */
 export async function foresee(planning: PlanningLane, found: readonly Candidate[]): Promise<Foreseen[]> {
-  const { ledger, config, sinkName, sink, lane, sinkId, pigeonholeNumber } = planning;
+  return await wouldSend(planning.ledger.db, foreseenLane(planning), found);
+}
+
+/** Returns what the expressions of the sink see of a stored item; null if the sink may not receive it. */
+export async function viewOf(planning: PlanningLane, found: Candidate): Promise<MappingView | null> {
+  const subject = await subjectOf(planning.ledger.db, foreseenLane(planning), found);
+  return subject === null ? null : mappingView(subject);
+}
+
+function foreseenLane({ config, sinkName, sink, lane, sinkId, pigeonholeNumber }: PlanningLane): ForeseenLane {
   const mapping = config.sinks[sinkName]!;
   const { lists } = lane;
   const { onConsentWithdrawn } = mapping;
   const rules = { lists, accepts: acceptedBy(mapping), selected: new Set(lane.selected), onConsentWithdrawn };
-  return await wouldSend(ledger.db, { sinkId, pigeonholeNumber, place: lane, sink, mapping, ...rules }, found);
+  return { sinkId, pigeonholeNumber, place: lane, sink, mapping, ...rules };
 }
 
 /** Results for the stored items of one list. */

@@ -2,11 +2,11 @@ import { counted } from '../base/words.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../cycles/collaborators.js';
 import type {
-  Candidate,
   CausedDeliveries,
   ConfigurationChange,
   ConfigurationPlan,
   ChangedKey,
+  PlannedCandidate,
   SelectionChange,
 } from './configuration-plan.js';
 import type { Config } from '../config/config.js';
@@ -16,6 +16,7 @@ import type { Environment } from '../config/environment.js';
 import { Secret } from '../config/secret.js';
 import { syncsTo, knownLanes, countChangesBehind } from '../delivering/lane-plans.js';
 import { deadLetterGroups, waitsForAPerson } from '../delivering/dead-letters.js';
+import { loadDraft } from './drafts/drafts.js';
 import { loadCandidate } from './load-process-config.js';
 import { documentOf } from './editions.js';
 import { createSinks, destinationOf } from '../delivering/open-sinks.js';
@@ -37,10 +38,13 @@ type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'
  */
 export async function planConfiguration(
   { config: before, configuration, ledger, log }: Current,
-  candidate: Candidate,
+  { draft, ...candidate }: PlannedCandidate,
   environment?: Environment,
 ): Promise<ConfigurationPlan> {
-  const now = await loadCandidate(before, candidate, environment);
+  const now =
+    draft === undefined
+      ? await loadCandidate(before, candidate, environment)
+      : await loadDraft({ config: before, ledger }, draft, environment);
   await tryToOpen(now, log);
   const selected = { before: await selectedNow(before, ledger), now: await selectedThen(before, now, ledger) };
   const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger), [

@@ -16,7 +16,7 @@ import {
   startTallies,
 } from './count-deliverable.js';
 import { fieldNotes, fieldsSeen } from './field-notes.js';
-import { literalNames } from './literal-names.js';
+import { literalNames, withoutAddressValues, withoutValues } from './literal-names.js';
 import { fieldNames } from '../ledger/seen-fields.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-input.js';
@@ -53,7 +53,7 @@ const previewedCallSchema = z
   .openapi('PreviewedCall');
 export type PreviewedCall = z.infer<typeof previewedCallSchema>;
 
-const previewedOperationSchema = z
+export const previewedOperationSchema = z
   .discriminatedUnion('kind', [
     z.object({
       kind: z.literal('send'),
@@ -120,7 +120,7 @@ export interface NamedPreview extends Preview {
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
 /** A configuration, and the sink that it configures. */
-interface Variant {
+export interface Variant {
   readonly config: Config;
   readonly sink: Sink;
 }
@@ -198,11 +198,11 @@ async function preview(
 }
 
 /** Returns the names that the settings of the sink spell out, and those of the fields of the previewed lists. */
-async function namesOf(
+export async function namesOf(
   ledger: Current['ledger'],
-  variants: readonly Variant[],
+  variants: readonly Pick<Variant, 'config'>[],
   sink: string,
-  items: readonly PreviewedItem[],
+  items: readonly Pick<PreviewedItem, 'workspace' | 'pigeonholeId' | 'list'>[],
 ): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const { config } of variants) literalNames(JSON.parse(JSON.stringify(config.sinks[sink])), names);
@@ -236,7 +236,8 @@ async function planShown(planning: PlanningLane, found: readonly Candidate[]): P
   return (await foresee(planning, found)).map((each) => shown(each, planning.sink));
 }
 
-function shown(foreseen: Foreseen, sink: Sink): PreviewedOperation {
+/** Returns the calls of an operation as a preview shows them, or why there is none. */
+export function shown(foreseen: Foreseen, sink: Sink): PreviewedOperation {
   switch (foreseen.kind) {
     case 'send':
       return { kind: 'send', calls: sink.preview(foreseen.operation) };
@@ -247,4 +248,27 @@ function shown(foreseen: Foreseen, sink: Sink): PreviewedOperation {
     case 'fail':
       return { kind: 'fail', cause: foreseen.cause, detail: foreseen.detail };
   }
+}
+
+interface Operations {
+  readonly now: PreviewedOperation;
+  readonly before?: PreviewedOperation | undefined;
+}
+
+/** Returns an item without the values that would be sent. Pure. @param names names of members that reveal nobody */
+export function withoutWhatIsSent<Item extends Operations>(item: Item, names: ReadonlySet<string>): Item {
+  const hide = (operation: PreviewedOperation): PreviewedOperation =>
+    operation.kind === 'send'
+      ? {
+          kind: 'send',
+          calls: operation.calls.map(({ method, address, body }) => {
+            return { method, address: withoutAddressValues(address, names), body: withoutValues(body, names) };
+          }),
+        }
+      : operation;
+  return {
+    ...item,
+    now: hide(item.now),
+    ...(item.before === undefined ? {} : { before: hide(item.before) }),
+  };
 }

@@ -387,6 +387,11 @@ export interface SinkType<Config = unknown> {
    * (docs/sinks.md).
    */
   readonly acceptsByDefault: readonly ConsentState[];
+  /**
+   * The keys in pigeonpost.yaml that say which items are sent and as what. The page lets people edit them, so they hold no
+   * address and no credential. Empty: items are sent as they are.
+   */
+  readonly mappingKeys: readonly string[];
   /** The reasons with which `plan` sends nothing. */
   readonly reasons: Reasons;
   /** The causes with which its changes become dead letters, without those of failed mappings (`mapping: …`). */

@@ -1,7 +1,7 @@
 import { planOf } from '../../operations/configuration-plan.test-kit.js';
 import { ExitCode } from '../exit-code.js';
 import { answeringApi, listening } from './answering-api.test-kit.js';
-import { applyConfig, formatPlan } from './configuration.js';
+import { applyConfig, formatPlan, planConfig } from './configuration.js';
 
 const caused = {
   sink: 'hooks',
@@ -142,6 +142,49 @@ describe('config apply', () => {
       ]);
       expect(await apply(true)).toBe(ExitCode.Done);
       expect(applied).toHaveLength(1);
+    } finally {
+      await api.close();
+    }
+  });
+});
+
+describe('a draft of the page', () => {
+  const draft = {
+    sink: 'crm',
+    kind: 'mapping',
+    body: 'records: []\n',
+    base: '',
+    sync: null,
+    version: 3,
+    savedBy: 'ada',
+    savedAt: '2026-11-29T10:00:00.000Z',
+    conflict: null,
+  };
+
+  const served = async (bodies: string[]) =>
+    await answeringApi(({ url, body }) => {
+      bodies.push(`${url} ${body}`);
+      if (url === '/api/configuration/drafts') return JSON.stringify({ drafts: [draft], writable: true, file: '/x' });
+      const plan = planOf();
+      return JSON.stringify(url.endsWith('/apply') ? { number: 4, changed: true, plan } : plan);
+    });
+
+  it('is named by config plan, planned by its sink, and applied in the version that was planned', async () => {
+    const bodies: string[] = [];
+    const api = await served(bodies);
+    try {
+      const named = listening(api.config);
+      expect(await planConfig(named.context, { json: false })).toBe(ExitCode.Done);
+      expect(named.lines.join('\n')).toContain(
+        'draft: another mapping of sink crm, saved by ada on 2026-11-29: run "pigeonpost config plan --draft crm"',
+      );
+      await planConfig(listening(api.config).context, { json: false, draft: 'sink:crm' });
+      expect(bodies).toContain('/api/configuration/plan {"draft":"crm"}');
+      await applyConfig(listening(api.config).context, { json: false, yes: true, draft: 'crm' });
+      expect(bodies.at(-1)).toBe('/api/configuration/drafts/crm/apply {"version":3}');
+      await expect(
+        applyConfig(listening(api.config).context, { json: false, yes: true, draft: 'other' }),
+      ).rejects.toMatchObject({ exitCode: ExitCode.NotFound });
     } finally {
       await api.close();
     }

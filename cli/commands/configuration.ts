@@ -10,7 +10,8 @@ import type {
   SelectionChange,
   WithheldItems,
 } from '../../operations/configuration-plan.js';
-import { ExitCode } from '../exit-code.js';
+import type { DraftView } from '../../operations/drafts/draft-views.js';
+import { CommandError, ExitCode } from '../exit-code.js';
 import { counted, singular } from '../../base/words.js';
 import {
   causedByWords,
@@ -22,55 +23,83 @@ import {
 } from '../../sinks/reason-words.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { printResult, whileWaiting } from '../output.js';
+import { shownInLine } from '../text-line.js';
 
 export function addConfig(program: CliCommand): void {
   const config = program.command('config').description('Plan and apply changes of pigeonpost.yaml without a restart');
   config
     .command('plan')
     .description('Show how the file differs from the running configuration, and the deliveries this would cause')
+    .option('--draft <sink>', 'the file with the draft of this sink, which was saved on the page')
     .json()
-    .examples('config plan --config changed.yaml')
+    .examples('config plan --config changed.yaml', 'config plan --draft crm')
     .runs(planConfig);
   config
     .command('apply')
     .description('Apply the configuration file that "start" was given, without a restart')
+    .option('--draft <sink>', 'first write the draft of this sink into that file')
     .option('--yes', 'skip the confirmation, even if changes are sent to sinks or the mapping withholds more', false)
     .json()
-    .examples('config apply')
+    .examples('config apply', 'config apply --draft crm')
     .runs(applyConfig);
 }
 
-/**
- * `pigeonpost config plan`: shows how the file differs from the running configuration, and the deliveries that applying
- * it would cause. Changes nothing. Exit 0, 2 for an invalid file.
- */
-async function planConfig(context: Context, { json }: JsonOption): Promise<ExitCode> {
-  const candidate = await candidateAt(context.config);
-  const plan = await planOf(await clientOf(context), candidate);
-  return printResult(context.out, json, plan, formatPlan(plan));
+interface PlanConfigOptions extends JsonOption {
+  /** Name of the sink whose draft is planned. */
+  readonly draft?: string | undefined;
 }
 
-async function planOf(client: ApiClient, candidate: Partial<Candidate>): Promise<ConfigurationPlan> {
+/**
+ * `pigeonpost config plan`: shows how the file, or the file with a draft, differs from the running configuration, and the
+ * deliveries that applying it would cause. Names the drafts that wait. Changes nothing. Exit 0, 2 for an invalid file, 4
+ * without such a draft.
+ */
+export async function planConfig(context: Context, { json, draft }: PlanConfigOptions): Promise<ExitCode> {
+  const own = draft === undefined ? undefined : sinkName(draft);
+  const candidate = own === undefined ? await candidateAt(context.config) : { draft: own };
+  const client = await clientOf(context);
+  const plan = await planOf(client, candidate);
+  const { drafts } = await client.get('/api/configuration/drafts', {});
+  const others = drafts.filter(({ sink }) => sink !== own);
+  return printResult(context.out, json, { ...plan, drafts }, [...formatPlan(plan), ...others.map(draftLine)]);
+}
+
+function sinkName(given: string): string {
+  return given.replace(/^sink:/, '');
+}
+
+function draftLine({ sink, kind, savedBy, savedAt, conflict }: DraftView): string {
+  const what = kind === 'mapping' ? `another mapping of sink ${sink}` : `the new sink ${sink}`;
+  const next = conflict ?? `run "pigeonpost config plan --draft ${sink}" to see what it changes`;
+  return `draft: ${what}, saved by ${shownInLine(savedBy)} on ${savedAt.slice(0, 10)}: ${next}`;
+}
+
+async function planOf(
+  client: ApiClient,
+  candidate: Partial<Candidate> & { readonly draft?: string },
+): Promise<ConfigurationPlan> {
   return await whileWaiting('counting the changes to send', () =>
     client.post('/api/configuration/plan', { json: candidate }),
   );
 }
 
-interface ApplyConfigOptions extends JsonOption {
+interface ApplyConfigOptions extends PlanConfigOptions {
   readonly yes: boolean;
 }
 
 /**
  * `pigeonpost config apply`: makes the current content of the file that `start` was given the running configuration,
  * without a restart. Asks for confirmation if that sends changes to sinks, or if a mapping withholds more than before,
- * unless `--yes` is given. Exit 0, also if nothing differs; 1 if the operator declines; 2 for an invalid file or without
+ * unless `--yes` is given. With `--draft`, pigeonpost first writes a draft into the file. Exit 0, also if nothing differs; 1 if the operator declines; 2 for an invalid file or without
  * a terminal. Exit codes 1 and 2 mean that nothing has changed.
  */
-export async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
+export async function applyConfig(context: Context, { json, yes, draft }: ApplyConfigOptions): Promise<ExitCode> {
   const { out } = context;
-  const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // with --url, the other machine's own file is applied
+  const ofFile = draft === undefined && context.url === undefined; // with --url, the other machine's own file is applied
+  const candidate: Partial<Candidate> = ofFile ? await candidateAt(context.config) : {};
   const client = await clientOf(context);
-  const plan = await planOf(client, candidate);
+  const drafted = draft === undefined ? undefined : await draftOf(client, sinkName(draft));
+  const plan = await planOf(client, drafted === undefined ? candidate : { draft: drafted.sink });
   const effects = effectsOf(plan);
   const wasShown = effects.length > 0 && !yes;
   if (wasShown) {
@@ -78,11 +107,20 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
       if (json) out.note(line);
       else out.line(line);
     }
-    const question = ['Apply the file?', ...effects].join(' ');
-    if (!(await confirm(out, question, 'nothing was applied'))) return ExitCode.Failed;
+    const question = [
+      drafted === undefined ? 'Apply the file?' : 'Write the draft into the file, and apply it?',
+      ...effects,
+    ];
+    if (!(await confirm(out, question.join(' '), 'nothing was applied'))) return ExitCode.Failed;
   }
   const { file } = candidate;
-  const applied = await client.post('/api/configuration/apply', { json: file === undefined ? {} : { file } });
+  const applied =
+    drafted === undefined
+      ? await client.post('/api/configuration/apply', { json: file === undefined ? {} : { file } })
+      : await client.post('/api/configuration/drafts/{sink}/apply', {
+          params: { sink: drafted.sink },
+          json: { version: drafted.version },
+        });
   if (json) out.line(JSON.stringify(applied));
   else if (applied.changed) {
     if (!wasShown) for (const line of formatPlan(applied.plan)) out.line(line);
@@ -94,6 +132,14 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
     );
   }
   return ExitCode.Done;
+}
+
+async function draftOf(client: ApiClient, sink: string): Promise<DraftView> {
+  const { drafts } = await client.get('/api/configuration/drafts', {});
+  const found = drafts.find((each) => each.sink === sink);
+  if (found !== undefined) return found;
+  const message = `there is no draft of sink ${shownInLine(sink)}: "pigeonpost config plan" lists the drafts`;
+  throw new CommandError(ExitCode.NotFound, message);
 }
 
 /** Returns a sentence for each effect that needs a confirmation. */

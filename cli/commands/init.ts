@@ -1,6 +1,6 @@
 import { codeOf } from '../../base/errors.js';
 import type { CliCommand, Context, JsonOption } from '../command.js';
-import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedEvents } from '../../operations/list-events.js';
@@ -113,7 +113,7 @@ async function writeFirst(file: string, flags: InitFlags, dialog: Dialog): Promi
 
 /** Adds a sink to the text of an existing file, and to one of its syncs. Problems that the file had before stay. */
 async function addToFile(file: string, flags: InitFlags, dialog: Dialog): Promise<Written> {
-  const { addSink, namesIn } = await import('../init/add-sink.js');
+  const { addSink, namesIn } = await import('../../operations/drafts/add-sink.js');
   const { checkDraft } = await import('../../worker/check.js');
   const before = await readFile(file, 'utf8');
   const names = namesIn(before);
@@ -154,7 +154,7 @@ async function addToFile(file: string, flags: InitFlags, dialog: Dialog): Promis
   const { problems, unset } = await checkDraft(text, file, standInOf(answer));
   const own = problems.filter((problem) => !earlier.problems.includes(problem));
   if (own.length > 0) throw wrongUse(`nothing was added, because the file would be invalid: ${own.join('; ')}`);
-  await replaceFile(file, text);
+  await replaceWith(file, before, text);
   return {
     facts: { sink: name, sync },
     says: [`sink ${name} is added to ${file} and to sync ${sync}`],
@@ -289,18 +289,13 @@ async function writeNew(file: string, text: string): Promise<void> {
   });
 }
 
-/** Replaces a file in one step, so that a crash leaves the old one or the new one. A link stays a link. */
-async function replaceFile(file: string, text: string): Promise<void> {
-  try {
-    const target = await realpath(file);
-    const { mode } = await stat(target);
-    await writeFile(`${target}.new`, text, { mode });
-    await rename(`${target}.new`, target);
-  } catch (cause) {
-    throw new CommandError(ExitCode.Failed, `${file} cannot be written (${codeOf(cause)}), and was not changed`, {
-      cause,
-    });
-  }
+/** Replaces the file. @throws {CommandError} if it cannot be written; then it was not changed */
+async function replaceWith(file: string, before: string, text: string): Promise<void> {
+  const { replaceFile } = await import('../../operations/drafts/replace-file.js');
+  const refused = await replaceFile(file, before, text);
+  if (refused === null) return;
+  const why = refused.kind === 'changed' ? 'has changed meanwhile' : `cannot be written (${refused.code})`;
+  throw new CommandError(ExitCode.Failed, `${file} ${why}, and was not changed`);
 }
 
 function thereAlready(file: string): CommandError {

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { configurationSchema } from '../../base/documents.js';
 import { isLoopback } from '../../base/loopback.js';
-import type { NewSink } from './add-sink.js';
+import type { NewSink } from '../../operations/drafts/add-sink.js';
 
 /** The answers from which `init` writes a configuration, validated by `questions.ts`. */
 export interface InitAnswers {

@@ -46,6 +46,7 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
   type: 'documents',
   configSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['owner', 'document'],
   reasons,
   causes,
   lists: () => 'all',

@@ -30,6 +30,20 @@ create table configurations (
   applied_at timestamptz not null default now()
 );
 
+-- Changes of the configuration file that were prepared on the page (decision 0117). They name secrets, and contain none.
+create table configuration_drafts (
+  sink     text primary key,
+  kind     text not null check (kind in ('mapping', 'sink')), -- mapping: another mapping of the sink; sink: a new sink
+  body     text not null,    -- YAML, without the indentation of the file
+  base     text,             -- mapping: the mapping in the file for which the draft was made
+  sync     text,             -- sink: the sync that delivers to it
+  version  integer not null default 1,
+  saved_by text not null,
+  saved_at timestamptz not null default clock_timestamp(),
+  check ((kind = 'mapping') = (base is not null)),
+  check ((kind = 'sink') = (sync is not null))
+);
+
 -- One row per workspace. All requests of a workspace wait together: for its quota, after throttling, or for another API key.
 create table workspaces (
   name                  text primary key,

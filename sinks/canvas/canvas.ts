@@ -143,6 +143,7 @@ export const canvasSinkType: SinkType<CanvasConfig> = {
   type: 'canvas',
   configSchema: canvasConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['records'],
   reasons: canvasReasons,
   causes: canvasCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],

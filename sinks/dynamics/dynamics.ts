@@ -80,6 +80,7 @@ export const dynamicsSinkType: SinkType<DynamicsConfig> = {
   type: 'dynamics',
   configSchema: dynamicsConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['records'],
   reasons: dynamicsReasons,
   causes: dynamicsCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],

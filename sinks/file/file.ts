@@ -170,6 +170,7 @@ export const fileSinkType: SinkType<FileConfig> = {
   type: 'file',
   configSchema: fileConfigSchema,
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  mappingKeys: [],
   reasons: fileReasons,
   causes: fileCauses,
   lists: () => 'all',

@@ -73,6 +73,7 @@ export const httpSinkType: SinkType<HttpConfig> = {
   type: 'http',
   configSchema: httpConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['records'],
   reasons: httpReasons,
   causes: httpCauses,
   // A log receives a removal as one more event.

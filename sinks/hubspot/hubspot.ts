@@ -107,6 +107,7 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   type: 'hubspot',
   configSchema: hubspotConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['records'],
   reasons: hubspotReasons,
   causes: hubspotCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],

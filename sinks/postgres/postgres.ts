@@ -128,6 +128,7 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
   type: 'postgres',
   configSchema: postgresConfigSchema,
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  mappingKeys: [],
   reasons: postgresReasons,
   causes: postgresCauses,
   lists: () => 'all',

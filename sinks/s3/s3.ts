@@ -130,6 +130,7 @@ export const s3SinkType: SinkType<S3Config> = {
   type: 's3',
   configSchema: s3ConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: [],
   reasons: s3Reasons,
   causes: s3Causes,
   lists: () => 'all',

@@ -82,6 +82,7 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
   type: 'salesforce',
   configSchema: salesforceConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['records'],
   reasons: salesforceReasons,
   causes: salesforceCauses,
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],

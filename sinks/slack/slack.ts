@@ -145,6 +145,7 @@ export const slackSinkType: SinkType<SlackConfig> = {
   type: 'slack',
   configSchema: slackConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['messages', 'routes'],
   reasons: slackReasons,
   causes: slackCauses,
   lists: ({ messages }) => [...new Set(messages.map(({ from }) => from))],

@@ -75,6 +75,7 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
   type: 'webhook',
   configSchema: webhookConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: [],
   reasons: webhookReasons,
   causes: webhookCauses,
   forwards: () => true,

@@ -154,6 +154,7 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   type: 'xapi',
   configSchema: xapiConfigSchema,
   acceptsByDefault: ['obtained'],
+  mappingKeys: ['actor', 'statements', 'credit'],
   reasons: xapiReasons,
   causes: xapiCauses,
   lists: ({ statements, credit }) => [

@@ -99,6 +99,7 @@ const readable = [
   '/api/tokens',
   '/api/audit',
   '/api/caller',
+  '/api/configuration/drafts',
 ];
 
 /** Lists with the field that identifies an item. */
@@ -114,6 +115,7 @@ const longLists = [
 /** Other tests cover these: they never end, return no JSON, or need a held deletion, an import or an erasure. */
 const elsewhere = [
   '/api/changes/live',
+  '/api/configuration/mappings/{sink}',
   '/api/backup',
   '/api/exports/{workspace}/{id}',
   '/api/deletions/{id}',

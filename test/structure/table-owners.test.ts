@@ -13,6 +13,7 @@ const owners = {
   approvals: 'ledger/approvals',
   audit: 'ledger/audit',
   changes: 'ledger/items',
+  configuration_drafts: 'operations/drafts/draft-store',
   configurations: 'ledger/configurations',
   deliveries: 'ledger/deliveries',
   delivery_counts: 'ledger/kept-counts', // and triggers of the table deliveries

@@ -72,12 +72,12 @@ function namesOf(map: YAMLMap): string[] {
   return map.items.flatMap(({ key }) => (isScalar(key) && typeof key.value === 'string' ? [key.value] : []));
 }
 
-function endOf({ key, value }: Pair): number {
+export function endOf({ key, value }: Pair): number {
   const last = (value ?? key) as { readonly range?: readonly [number, number, number] | null };
   return last.range![1];
 }
 
-function startOfLine(text: string, at: number): number {
+export function startOfLine(text: string, at: number): number {
   return text.lastIndexOf('\n', at - 1) + 1;
 }
 
@@ -87,12 +87,12 @@ function endOfLine(text: string, at: number): number {
   return text[whole - 1] === '\r' ? whole - 1 : whole;
 }
 
-function indentAt(text: string, at: number): string {
+export function indentAt(text: string, at: number): string {
   return text.slice(startOfLine(text, at), at);
 }
 
 /** Returns the end of the last line of a group, with the comments below it that are indented as its members are. */
-function endOfBlock(text: string, end: number, indent: string): number {
+export function endOfBlock(text: string, end: number, indent: string): number {
   let at = endOfLine(text, text.slice(0, end).trimEnd().length);
   const comment = new RegExp(`^\\r?\\n${indent}[ \\t]+#[^\\n]*`);
   for (let found = comment.exec(text.slice(at)); found !== null; found = comment.exec(text.slice(at))) {
