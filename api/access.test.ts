@@ -82,6 +82,7 @@ const routes: readonly Asked[] = [
     '/api/deletions/1',
     '/api/imports',
     '/api/imports/7',
+    '/api/incidents',
     '/api/caller',
   ].map((path) => ({ method: 'GET', path, may: reading })),
   { method: 'HEAD', path: '/api/changes/live', may: reading },
@@ -416,6 +417,7 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
       testSink: async () => refused,
       alerts: {
         view: async () => ({ raised: [], receivers: [] }),
+        receiverNames: async () => new Map(),
         test: async () => [{ receiver: 'slack', ...refused }],
       },
     });

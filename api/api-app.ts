@@ -86,6 +86,8 @@ export interface ApiSources extends StatusSources {
   readonly imports: ImportDesk;
   readonly alerts: {
     view(): Promise<AlertsView>;
+    /** Returns the name of each configured receiver by its key in the ledger. */
+    receiverNames(): Promise<ReadonlyMap<string, string>>;
     /** Sends every receiver a message that says that it is a test. */
     test(): Promise<TestedAlerts['receivers']>;
   };

@@ -35,7 +35,11 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     meters: new ProcessMeters({ withNode: false }),
     temporalMetrics: async () => '',
     health: async () => [],
-    alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },
+    alerts: {
+      view: async () => ({ raised: [], receivers: [] }),
+      receiverNames: async () => new Map(),
+      test: async () => [],
+    },
     page: new Map(),
     pageCodes: new PageCodes(),
     localToken: () => localToken,

@@ -32,6 +32,7 @@ import { serveSignOut } from './sign-out.js';
 import { serveLiveChanges } from './live-changes.js';
 import { serveExports } from './exports.js';
 import { serveImports } from './imports.js';
+import { serveIncidents } from './incidents.js';
 import { serveProvisioning } from './provisioning.js';
 import { serveReady } from './ready.js';
 import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
@@ -93,6 +94,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveImports(app, sources, places);
   serveProvisioning(app, sources, places);
   serveAlerts(app, sources);
+  serveIncidents(app, sources);
   serveErasures(app, sources);
   serveForgotten(app, sources);
   servePersons(app, sources);

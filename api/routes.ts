@@ -17,6 +17,7 @@ type Route =
   | RoutesIn<typeof import('./exports.js')>
   | RoutesIn<typeof import('./find.js')>
   | RoutesIn<typeof import('./imports.js')>
+  | RoutesIn<typeof import('./incidents.js')>
   | RoutesIn<typeof import('./items.js')>
   | RoutesIn<typeof import('./live-changes.js')>
   | RoutesIn<typeof import('./parity.js')>

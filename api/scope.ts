@@ -47,12 +47,17 @@ export function requireEveryWorkspace(c: ApiContext): void {
 export function requireSink(c: ApiContext, { config }: Pick<ApiSources, 'config'>, sink: string): void {
   const { workspace } = c.get('caller');
   if (workspace === null) return;
-  const served = workspacesOfSink(config, sink);
-  if (served.length > 0 && served.every((each) => each === workspace)) return;
+  if (servesOnly({ config }, sink, workspace)) return;
   throw new Refused(
     403,
     `this token is only for the workspace ${workspace}, and sink ${sink} also receives data of another workspace`,
   );
+}
+
+/** Whether a sink receives data of this workspace, and of no other one. */
+export function servesOnly({ config }: Pick<ApiSources, 'config'>, sink: string, workspace: string): boolean {
+  const served = workspacesOfSink(config, sink);
+  return served.length > 0 && served.every((each) => each === workspace);
 }
 
 /**

@@ -21,6 +21,7 @@ import { addFields, addPreview } from './commands/mappings.js';
 import { addFind } from './commands/find.js';
 import { addErasures, addForget, addPerson } from './commands/forget.js';
 import { addImport } from './commands/import.js';
+import { addIncidents } from './commands/incidents.js';
 import { addExport } from './commands/export.js';
 import { addInit } from './commands/init.js';
 import { addItems, addWhy } from './commands/items.js';
@@ -45,7 +46,10 @@ const commandGroups: readonly (readonly [heading: string, commands: readonly Add
     'Observe',
     [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addStatement, addDoctor],
   ],
-  ['Operate', [addActions, addReplay, addSink, addAudit, addDeadLetters, addDeletions, addConfig, addAlerts]],
+  [
+    'Operate',
+    [addActions, addReplay, addSink, addAudit, addDeadLetters, addDeletions, addConfig, addIncidents, addAlerts],
+  ],
   ['Registrants and events', [addImport, addExport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],
   ['Administer', [addToken, addAuditLog, addBackup, addRestore, addKey, addMcp, addCompletion]],

@@ -25,7 +25,11 @@ export interface WorkSnapshot extends Pick<Status, 'trouble' | 'workspaces' | 's
 export const behindAfterMs = 120_000;
 
 /** Returns the limit of `alerts.when.behind`, so that the status and the alert agree. */
-export function behindMsOf({ alerts }: { readonly alerts?: Config['alerts'] | undefined }): number {
+export function behindMsOf({
+  alerts,
+}: {
+  readonly alerts?: Pick<NonNullable<Config['alerts']>, 'when'> | undefined;
+}): number {
   return alerts?.when.behind ?? behindAfterMs;
 }
 
@@ -52,7 +56,12 @@ function isConsequence({ code, coveredBy }: FoundProblem): boolean {
 
 /** Returns the problems to show, as the API describes them: all except those that another problem explains. Pure. */
 export function viewProblems(snapshot: WorkSnapshot, thresholds?: { readonly behindMs: number }): Trouble[] {
-  return findProblems(snapshot, thresholds)
+  return shownProblems(findProblems(snapshot, thresholds));
+}
+
+/** Returns those of the found problems that no other one explains, as the API describes them. Pure. */
+export function shownProblems(problems: readonly Problem[]): Trouble[] {
+  return problems
     .filter(({ coveredBy }) => coveredBy === null)
     .map((problem) => {
       const { todo, since, facts, coveredBy: _coveredBy, ...same } = problem;

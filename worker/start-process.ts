@@ -22,6 +22,7 @@ import { useConfiguration } from '../ledger/configurations.js';
 import { freeDroppedFiles } from '../ledger/imports/dropped-files.js';
 import { endLeases } from '../ledger/lanes-leased.js';
 import { listenForWakes, notifyWakes } from '../ledger/drivers/wake-channel.js';
+import { trimIncidents } from '../operations/incidents/incident-store.js';
 import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
@@ -322,6 +323,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   closers.push(repeat(askClockEveryMs, () => ledger.clock.ask(db), "reading the store's clock failed", log));
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
+    await trimIncidents(ledger);
     await db.maintain();
   };
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));

@@ -1126,6 +1126,34 @@ create table alert_watch (
   checked_at   timestamptz not null default '-infinity'
 );
 
+-- Problems that lasted, each once, with its start and its end (decision 0118). Retention deletes ended ones after 30 days.
+create table incidents (
+  number      bigint generated always as identity primary key,
+  code        text not null, -- of a problem (operations/problems.ts)
+  kind        text not null, -- of the subject
+  subject     text not null, -- as in alerts; the workspace for a problem that pigeonholes share; empty for the process
+  since       timestamptz not null,
+  quiet_since timestamptz, -- since when checks no longer find the problem; null: the last check found it
+  ended_at    timestamptz, -- null: it lasts, or it ended too recently to be sure
+  returns     integer not null default 0, -- how often it returned shortly after its end
+  title       text not null, -- the sentences of the problem, built from counts, codes and instants only
+  says        text,
+  advice      text,
+  page        text,
+  noted_at    timestamptz not null -- when the sentences were written
+);
+create unique index incidents_open on incidents (code, kind, subject) where ended_at is null;
+create index incidents_by_end on incidents (ended_at) where ended_at is not null;
+
+-- Who was told about an incident, and when last.
+create table incident_notices (
+  incident bigint not null references incidents on delete cascade,
+  receiver text not null, -- as in alert_receivers
+  kind     text not null check (kind in ('raised', 'recovered')),
+  at       timestamptz not null default now(),
+  primary key (incident, receiver, kind)
+);
+
 -- Times in which reading was late or impossible, for the closing statement of an event (decision 0110).
 create table interruptions (
   number        bigint generated always as identity primary key,

@@ -37,7 +37,15 @@ insert into alert_receivers (receiver) values ('removed');
 insert into alert_messages (id, receiver, code, subject, kind, since, facts, created_at)
   values (gen_random_uuid(), 'removed', 'sink-paused', 'hooks', 'raised', now(), '{}', now() - interval '25 hours');
 `);
-  const sources = () => ({ ledger, config: { network: {} }, configuration }) as unknown as StatusSources;
+  const withoutAlerts = { network: {}, workspaces: {}, syncs: {}, sinks: {} };
+  const sources = () =>
+    ({
+      ledger,
+      trouble: () => null,
+      quotas: async () => new Map(),
+      config: withoutAlerts,
+      configuration,
+    }) as unknown as StatusSources;
   const log = { error: () => undefined } as unknown as Log;
   const desk = new AlertDesk({ sources, owner: 'one', isAlone: false, publicUrl: () => null, log });
   await desk.check();

@@ -109,8 +109,8 @@ interface TestedReceiver {
 }
 
 /**
- * Sends alerts (decision 0030). Every few seconds, one of the processes checks all conditions and writes the messages
- * to the ledger. Each receiver gets its messages separately, so that a receiver that fails or hangs delays no other.
+ * Sends alerts (decision 0030). Every few seconds, one of the processes checks all conditions, and writes the messages
+ * and the incidents to the ledger. Each receiver gets its messages separately, so that a receiver that fails or hangs delays no other.
  * The ledger holds all state, so the process may end at any instant.
  */
 export class AlertDesk {
@@ -148,7 +148,7 @@ export class AlertDesk {
     // A process with another configuration would forget the alerts of conditions that it does not check.
     if ((await currentConfiguration(sources.ledger)) !== sources.configuration) return;
     await this.#giveUpOldOnes(sources.ledger); // including messages for receivers that are no longer configured
-    if (alerts === undefined) return await forgetRaised(sources.ledger); // nothing would find that their conditions are over
+    if (alerts === undefined) await forgetRaised(sources.ledger); // nothing would find that their conditions are over
     const { checkEveryMs, calm, pace } = this.options.times ?? defaultAlertTimes;
     const keys = receivers.map((receiver) => receiverKey(sources.ledger, receiver));
     const written = await checkAlerts(sources, alerts, {
@@ -177,6 +177,13 @@ export class AlertDesk {
   async view(): Promise<AlertsView> {
     const { ledger, config } = this.options.sources();
     return await viewAlerts(ledger, await this.#receivers(config));
+  }
+
+  /** Returns the name of each configured receiver by its key in the ledger. */
+  async receiverNames(): Promise<ReadonlyMap<string, string>> {
+    const { ledger, config } = this.options.sources();
+    const receivers = await this.#receivers(config);
+    return new Map(receivers.map((receiver) => [receiverKey(ledger, receiver), receiver.name]));
   }
 
   /** Aborts the messages being sent; the next process sends them again. A second call does nothing. */

@@ -1,6 +1,8 @@
 import { isInFuture } from '../../ledger/database-clock.js';
 import { readableJson } from '../../ledger/sql-expressions.js';
 import type { Ledger } from '../../ledger/ledger.js';
+import { noteTold, storeIncidents } from '../incidents/incident-store.js';
+import type { JudgedIncidents } from '../incidents/judge-incidents.js';
 import type { ProblemFacts } from '../problem-traits.js';
 import { type AlertCode, alertCodes, eventCodes } from '../problems.js';
 
@@ -79,6 +81,7 @@ export interface CheckResult {
   readonly paces: ReadonlyMap<string, Date>;
   /** The receivers; each gets every message. */
   readonly receivers: readonly string[];
+  readonly incidents: JudgedIncidents;
 }
 
 /**
@@ -87,10 +90,11 @@ export interface CheckResult {
  * @returns false, and writes nothing, if another check has started meanwhile
  */
 export async function recordCheck(ledger: Ledger, check: AlertCheck, found: CheckResult): Promise<boolean> {
-  const { rows, forgotten, messages, paces, receivers } = found;
+  const { rows, forgotten, messages, paces, receivers, incidents } = found;
   return await ledger.db.transaction(async (tx) => {
     const [watch] = await tx.query<{ check_number: number }>('select check_number from alert_watch for update');
     if (watch?.check_number !== check.number) return false;
+    await storeIncidents(tx, incidents, check.at);
     if (forgotten.length > 0) {
       await tx.query('delete from alerts where (code, subject) in (select * from unnest($1::text[], $2::text[]))', [
         forgotten.map(({ code }) => code),
@@ -202,16 +206,22 @@ export async function takeMessage(
 }
 
 /**
- * Deletes a delivered message and ends the lease. If the caller has lost the lease, the receiver's row stays unchanged,
+ * Deletes a delivered message, notes with its incidents that the receiver accepted it, and ends the lease. If the caller has lost the lease, the receiver's row stays unchanged,
  * because another process now sends to that receiver.
  */
 export async function noteDelivered(
   ledger: Ledger,
   receiver: string,
-  { message, owner }: { readonly message: Pick<AlertMessage, 'number'>; readonly owner: string },
+  { message, owner }: { readonly message: AlertMessage; readonly owner: string },
 ): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     await tx.query('delete from alert_messages where number = $1', [message.number]);
+    const { code, subjects, kind, facts } = message;
+    if (kind !== 'happened') {
+      const codes = [code, ...(typeof facts['problem'] === 'string' ? [facts['problem']] : [])];
+      const workspaces = subjects.map((subject) => subject.split('/')[0]!); // of an incident that pigeonholes share
+      await noteTold(tx, receiver, { codes, subjects: [...subjects, ...workspaces], kind });
+    }
     await tx.query(
       `update alert_receivers set failures = 0, failing_since = null, failure = null, retry_at = null,
          delivered_at = now(), owner = null, leased_until = null where receiver = $1 and owner = $2`,

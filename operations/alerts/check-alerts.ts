@@ -23,12 +23,15 @@ import {
   limitMessages,
   type PendingMessage,
 } from './judge-alert.js';
-import { behindAfterMs, findProblems, type WorkSnapshot } from '../find-problems.js';
+import { behindMsOf, findProblems, type WorkSnapshot } from '../find-problems.js';
+import { readIncidents } from '../incidents/incident-store.js';
+import { judgeIncidents, returnsWithinMs } from '../incidents/judge-incidents.js';
 import type { Problem } from '../problem.js';
 import type { ProblemFacts } from '../problem-traits.js';
 import {
   type AlertCode,
   type AlertingProblem,
+  type ProblemCode,
   alertOf,
   isAlerting,
   isEvent,
@@ -41,14 +44,18 @@ const tellImportsWithinMs = 24 * 60 * 60_000;
 /** The same for a closing statement. */
 const tellStatementsWithinMs = 7 * 24 * 60 * 60_000;
 
+/** The forecast of the quotas is expensive. Without an alert that uses it, only each of these checks reads it. */
+const quotasEvery = 12;
+
 /**
- * Checks all conditions once and writes the messages, unless another process has checked within the interval or checks
- * at the same time.
+ * Checks all problems once and writes the messages and the incidents, unless another process has checked within the
+ * interval or checks at the same time.
+ * @param alerts undefined: the configuration has no receivers, so that only incidents are written
  * @returns the number of messages written for each receiver; also 0 if another process has checked
  */
 export async function checkAlerts(
   sources: StatusSources,
-  alerts: AlertsConfig,
+  alerts: AlertsConfig | undefined,
   {
     receivers,
     everyMs,
@@ -65,27 +72,57 @@ export async function checkAlerts(
   // A little less than the interval, so that a timer that fires early does not skip every other check.
   const check = await startCheck(ledger, everyMs * 0.8);
   if (check === undefined) return 0;
+  const alertsOnQuota = alerts !== undefined && isWanted('quota-short', alerts.when);
+  const withQuotas = alertsOnQuota || check.number % quotasEvery === 0;
+  const { status, ...facts } = await readSnapshot(sources, null, { withQuotas });
+  const problems = findProblems({ ...status, ...facts }, { behindMs: behindMsOf({ alerts }) });
+  const incidents = judgeIncidents(await readIncidents(ledger, returnsWithinMs), problems, {
+    at: check.at,
+    unjudged: (code) => code === ('quota-short' satisfies ProblemCode) && !withQuotas,
+  });
+  const found =
+    alerts === undefined
+      ? noAlerts
+      : await judgeAlerts(ledger, check, {
+          conditions: conditionsAmong(problems, facts.now, alerts.when),
+          alerts,
+          calm,
+          pace,
+        });
+  const isWritten = await recordCheck(ledger, check, { ...found, receivers, incidents });
+  return isWritten ? found.messages.length : 0;
+}
+
+type JudgedAlerts = Pick<CheckResult, 'rows' | 'forgotten' | 'messages' | 'paces'>;
+const noAlerts: JudgedAlerts = { rows: [], forgotten: [], messages: [], paces: new Map() };
+
+async function judgeAlerts(
+  ledger: Ledger,
+  check: AlertCheck,
+  {
+    conditions,
+    alerts: { when },
+    calm,
+    pace,
+  }: {
+    readonly conditions: readonly Condition[];
+    readonly alerts: AlertsConfig;
+    readonly calm: RecoveryDelays;
+    readonly pace: RateLimit;
+  },
+): Promise<JudgedAlerts> {
   const rows = await readAlerts(ledger);
-  const conditions = await presentConditions(sources, alerts);
-  const states = judgeStates(rows, conditions, { when: alerts.when, at: check.at, calm });
-  const ends = isWanted('import-ended', alerts.when) ? await judgeImports(ledger, rows, check) : nothingFound;
-  const closed = isWanted('closing-statement', alerts.when) ? await judgeStatements(ledger, rows, check) : nothingFound;
+  const states = judgeStates(rows, conditions, { when, at: check.at, calm });
+  const ends = isWanted('import-ended', when) ? await judgeImports(ledger, rows, check) : nothingFound;
+  const closed = isWanted('closing-statement', when) ? await judgeStatements(ledger, rows, check) : nothingFound;
   const pending = [...states.pending, ...ends.pending, ...closed.pending];
   const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), check.at, pace);
-  const found = {
+  return {
     rows: [...states.rows, ...paced.rows],
     forgotten: [...states.forgotten, ...ends.forgotten, ...closed.forgotten],
     messages: paced.messages,
     paces: paced.paces,
   };
-  const isWritten = await recordCheck(ledger, check, { ...found, receivers });
-  return isWritten ? found.messages.length : 0;
-}
-
-async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
-  // The quota forecast is expensive, so it is left out if no alert uses it.
-  const { status, ...facts } = await readSnapshot(sources, null, { withQuotas: isWanted('quota-short', when) });
-  return findConditions({ ...status, ...facts }, when);
 }
 
 /** Result of a check before pacing. `rows` need no message. */
@@ -158,7 +195,7 @@ function catchesUp(
   // While the row says that the pause holds, this check has just found that it is over.
   const endedAt = pause.holds ? at : pause.since;
   const endedMsAgo = at.getTime() - endedAt.getTime();
-  if (endedMsAgo < (when.behind ?? behindAfterMs)) return true;
+  if (endedMsAgo < behindMsOf({ alerts: { when } })) return true;
   const waitedThrough = Date.parse(String(facts['oldestAt'])) <= endedAt.getTime();
   return waitedThrough && facts['problem'] === undefined && endedMsAgo < catchUpMs;
 }
@@ -233,14 +270,17 @@ export interface Condition {
 
 /** Returns the problems of this moment that are worth an alert and that the configuration wants. Pure. */
 export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when']): Condition[] {
-  const problems = findProblems(snapshot, { behindMs: when.behind ?? behindAfterMs });
+  return conditionsAmong(findProblems(snapshot, { behindMs: behindMsOf({ alerts: { when } }) }), snapshot.now, when);
+}
+
+function conditionsAmong(problems: readonly Problem[], now: Date, when: AlertsConfig['when']): Condition[] {
   return problems.flatMap((problem): Condition[] => {
     const { code, name: subject, facts, coveredBy } = problem;
-    if (!isAlerting(code) || !isWanted(code, when) || !isWorthAlerting(code, problem, snapshot.now, when)) return [];
+    if (!isAlerting(code) || !isWanted(code, when) || !isWorthAlerting(code, problem, now, when)) return [];
     // If another problem explains this one, no alert is sent about it, but it does not count as over either.
     const isExplained =
       coveredBy !== null && (traitsOf(coveredBy).isIntended || (isAlerting(coveredBy) && isWanted(coveredBy, when)));
-    const found = isExplained || isShortWait(code, facts, snapshot.now) ? 'unknown' : 'holds';
+    const found = isExplained || isShortWait(code, facts, now) ? 'unknown' : 'holds';
     return [{ code, subject, found, facts }];
   });
 }

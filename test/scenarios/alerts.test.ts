@@ -3,6 +3,10 @@ import { alertsSchema } from '../../config/schema/operations.js';
 import { Secret } from '../../config/secret.js';
 import type { GateOptions } from '../../requests/service-gate.js';
 import { tryNow, handleRequest } from '../../operations/act.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
+import type { IncidentView } from '../../api/incidents.js';
+import { trimIncidents } from '../../operations/incidents/incident-store.js';
 import { apiOf } from '../kit/api-of.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';
@@ -186,6 +190,63 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect([posted().length, mail.taken.length]).toEqual([2, 2]);
     const all = JSON.stringify([hook.taken, posted(), mail.taken]) + scene.logText();
     expect(all).not.toMatch(/Person 1|person1|code-1/); // no alert contains the vendor's own words
+  });
+
+  it('are noted with the incident of their problem, which has a start, an end and the receivers that were told', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const desk = openDesk(scene, 'desk');
+    const { ledger, config, configuration } = scene.deps;
+    const app = createApp(apiSources({ ledger, config, configuration, alerts: desk }));
+    const incidents = async (query = '') => {
+      const answer = await app.request(`/api/incidents${query}`, { headers: asLocalUser });
+      return ((await answer.json()) as { items: IncidentView[] }).items;
+    };
+    expect(await incidents()).toEqual([]);
+
+    await pauseByCause(scene);
+    await lookAndSend(desk);
+    const [open] = await incidents('?state=open');
+    expect(open).toMatchObject({ code: 'sink-paused', kind: 'sink', name: 'hooks', stops: true, endedAt: null });
+    expect(open!.told.map((told) => `${told.kind} ${told.receiver!.split(' ')[0]}`).toSorted()).toEqual([
+      'raised slack',
+      'raised smtp',
+      'raised webhook',
+    ]);
+    expect(JSON.stringify(open)).not.toMatch(/Person 1|person1/); // no incident contains the vendor's own words
+
+    await handleRequest(ledger, { kind: 'sink', name: 'hooks' }, { do: 'resume' });
+    await lookAndSend(desk, desk);
+    await stage.db.query(`update incidents set quiet_since = quiet_since - interval '1 minute'`);
+    await lookAndSend(desk);
+    expect(await incidents('?state=open')).toEqual([]);
+    const [ended] = await incidents();
+    expect(ended).toMatchObject({ number: open!.number, since: open!.since, endedAt: expect.any(String) });
+    expect(ended!.told.filter((told) => told.kind === 'recovered')).toHaveLength(3);
+
+    await stage.db.query(`update incidents set ended_at = now() - interval '30 days 1 minute'`);
+    await trimIncidents(ledger);
+    expect(await incidents()).toEqual([]);
+    expect(await stage.db.query('select 1 from incident_notices')).toEqual([]);
+  });
+
+  it('need no receiver for the incidents of their problems', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const desk = new AlertDesk({
+      sources: () => ({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }),
+      owner: 'desk',
+      isAlone: false,
+      publicUrl: () => null,
+      log: scene.deps.log,
+      times: { checkEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 0 }, pace: defaultRateLimit },
+    });
+    desks.push(desk);
+    await pauseByCause(scene);
+    await desk.check();
+    expect(await stage.db.query('select code, subject from incidents')).toEqual([
+      { code: 'sink-paused', subject: 'hooks' },
+    ]);
   });
 
   it('are sent and end in time after the clock of the database was set back', async () => {

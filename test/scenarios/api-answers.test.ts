@@ -96,6 +96,7 @@ const readable = [
   '/api/imports',
   '/api/import-mappings',
   '/api/alerts',
+  '/api/incidents',
   '/api/tokens',
   '/api/audit',
   '/api/caller',

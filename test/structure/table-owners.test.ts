@@ -31,6 +31,8 @@ const owners = {
   import_mappings: 'importing/desk/open-registrants',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
+  incident_notices: 'operations/incidents/incident-store',
+  incidents: 'operations/incidents/incident-store',
   intents: 'ledger/intents',
   interruptions: 'operations/statement/interruption-store',
   item_counts: 'ledger/kept-counts', // and triggers of the table items
