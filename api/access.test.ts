@@ -20,15 +20,17 @@ import { makeToken } from './credentials.js';
 const databases = useBothDatabases();
 const serverToken = 'the-token-of-the-server';
 
+const key = (text: string) => ({ apiKey: new Secret(text), quota: { reserve: 0.1 } });
+const deletions = { confirmMs: 1000, settleMs: 1000, holdAbove: { share: 0.1, items: 10 } };
 const everyMs = { live: 5000, new: 5000, upcoming: 5000, ended: 5000, sweep: 5000, lists: {} };
 
 /** A server off loopback, where every request needs a token. */
 const config = {
   ...emptyConfig({ host: '0.0.0.0', port: 8088, token: new Secret(serverToken) }),
-  workspaces: { acme: {}, other: {} },
+  workspaces: { acme: key('one'), other: key('two') },
   syncs: {
-    own: { workspace: 'acme', sinks: ['hooks', 'shared'], everyMs },
-    others: { workspace: 'other', sinks: ['shared', 'theirs'], everyMs },
+    own: { workspace: 'acme', sinks: ['hooks', 'shared'], lists: ['sessions'], drop: {}, deletions, everyMs },
+    others: { workspace: 'other', sinks: ['shared', 'theirs'], lists: ['sessions'], drop: {}, deletions, everyMs },
   },
   sinks: { hooks: { type: 'webhook' }, shared: { type: 'file' }, theirs: { type: 'file' } },
 } as unknown as Config;
@@ -74,6 +76,7 @@ const routes: readonly Asked[] = [
     '/api/dead-letters',
     '/api/dead-letters/items',
     '/api/quota',
+    '/api/quota/days',
     '/api/fields?list=attendees',
     '/api/items/acme/101/attendees',
     '/api/items/acme/101/attendees/1',
@@ -416,7 +419,7 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
     const { app, ledger } = await open(kind, config.server, {
       testSink: async () => refused,
       alerts: {
-        view: async () => ({ raised: [], receivers: [] }),
+        view: async () => ({ raised: [], receivers: [], when: [] }),
         receiverNames: async () => new Map(),
         test: async () => [{ receiver: 'slack', ...refused }],
       },

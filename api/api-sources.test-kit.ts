@@ -36,7 +36,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     temporalMetrics: async () => '',
     health: async () => [],
     alerts: {
-      view: async () => ({ raised: [], receivers: [] }),
+      view: async () => ({ raised: [], receivers: [], when: [] }),
       receiverNames: async () => new Map(),
       test: async () => [],
     },

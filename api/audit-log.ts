@@ -166,7 +166,16 @@ export const auditRoute = createRoute({
   tags: ['Audit log'],
   summary: 'List audited requests and their results, newest first',
   ...needs({ right: 'administer' }),
-  request: { query: z.strictObject({ ...pageQuery, who: word, action: word, target: word }) },
+  request: {
+    query: z.strictObject({
+      ...pageQuery,
+      who: word,
+      action: word,
+      target: word,
+      from: positionOf.instant.optional().describe('Only requests at this instant or later.'),
+      until: positionOf.instant.optional().describe('Only requests before this instant.'),
+    }),
+  },
   responses: answers('One page of the log.', pageOf(auditEntrySchema)),
 });
 
@@ -174,12 +183,12 @@ const pages = pagesBy(z.tuple([positionOf.int8]), ({ number }: AuditEntry) => [n
 
 export function serveAuditLog(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(auditRoute, async (c) => {
-    const { limit, after, who, action, target } = c.req.valid('query');
+    const { limit, after, who, action, target, from, until } = c.req.valid('query');
     requireEveryWorkspace(c);
     const last = pages.endOf(after);
     const rows = await auditEntries(
       ledger,
-      { who: who ?? null, action: action ?? null, target: target ?? null },
+      { who: who ?? null, action: action ?? null, target: target ?? null, from, until },
       { before: last?.[0] ?? null, limit: limit + 1 },
     );
     return c.json(pages.page(rows, limit, withIsoInstants), 200);

@@ -27,7 +27,7 @@ const incidentSchema = z
     says: z.string().nullable().describe('Details and consequences.'),
     advice: z.string().nullable().describe('The action that helps; null: the problem ends without one.'),
     page: z.string().nullable().describe('Address of the page that shows it; null: no page does.'),
-    told: z
+    notified: z
       .array(
         z.object({
           receiver: z
@@ -99,7 +99,7 @@ function scopeOf(c: ApiContext, sources: Pick<ApiSources, 'config'>): IncidentSc
 
 /** @param names of the receivers; null: the caller may not see them */
 function viewOf(row: IncidentRow, names: ReadonlyMap<string, string> | null): IncidentView {
-  const { number, code, kind, subject: name, since, endedAt, returns, title, says, advice, page, told } = row;
+  const { number, code, kind, subject: name, since, endedAt, returns, title, says, advice, page, notified } = row;
   const isKnown = (problemCodes as readonly string[]).includes(code); // another version may have stored it
   const { severity, stops } = isKnown
     ? traitsOf(code as ProblemCode)
@@ -118,10 +118,10 @@ function viewOf(row: IncidentRow, names: ReadonlyMap<string, string> | null): In
     says,
     advice,
     page,
-    told:
+    notified:
       names === null
         ? []
-        : told.map((each) => ({
+        : notified.map((each) => ({
             receiver: names.get(each.receiver) ?? null,
             kind: each.kind,
             at: each.at.toISOString(),

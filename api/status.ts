@@ -7,6 +7,7 @@ import { answers, jsonBody, needs } from './route-parts.js';
 import { type StatusSources, readStatus, own, configOf, readSnapshot } from '../operations/read-status.js';
 import { requireEveryWorkspace, workspaceOf } from './scope.js';
 import { recount } from '../ledger/kept-counts.js';
+import { quotaByDay, quotaByDaySchema } from '../operations/quota-by-day.js';
 import type { UnsettledLane } from '../delivering/read-lanes.js';
 import type { MinuteOfChanges } from '../reading/progress.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
@@ -142,7 +143,21 @@ export const quotasRoute = createRoute({
   ),
 });
 
-export function serveQuotas(app: ApiApp, sources: Pick<StatusSources, 'config' | 'quotas'>): void {
+export const quotaByDayRoute = createRoute({
+  method: 'get',
+  path: '/api/quota/days',
+  operationId: 'forecastQuota',
+  tags: ['Reading'],
+  summary: 'Forecast the requests that reading needs on each day, from the calendar of the events',
+  ...needs({ right: 'read' }),
+  responses: answers('The forecast, by key of the service.', quotaByDaySchema),
+});
+
+export function serveQuotas(app: ApiApp, sources: Pick<StatusSources, 'config' | 'quotas' | 'ledger'>): void {
+  app.openapi(quotaByDayRoute, async (c) => {
+    const now = sources.ledger.clock.nowMs();
+    return c.json(await quotaByDay(sources, { workspace: workspaceOf(c), now }), 200);
+  });
   app.openapi(quotasRoute, async (c) => {
     const own = workspaceOf(c);
     const quotas = await sources.quotas();

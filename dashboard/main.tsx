@@ -4,6 +4,7 @@ import './style/parts.css';
 import './style/pages.css';
 import './style/find.css';
 import './style/people.css';
+import './style/installation.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
@@ -27,11 +28,18 @@ import { FindButton, FindDialog, useFindKey } from './parts/find.js';
 import { address, type Route, routeOf } from './route.js';
 import { counted, formatNumbersFor } from '../base/words.js';
 import { useStore, caller, connection } from './asking/page-state.js';
+import { lazily } from './parts/lazy.js';
 import { SignedIn } from './parts/signed-in.js';
 import { For } from './parts/time.js';
 import { noticeInput } from './asking/attention.js';
 import { dismiss, notices } from './asking/act.js';
 import { capitalized } from './words.js';
+
+const Incidents = lazily(async () => (await import('./pages/incidents.js')).Incidents);
+const Alerts = lazily(async () => (await import('./pages/alerts.js')).Alerts);
+const Quota = lazily(async () => (await import('./pages/quota.js')).Quota);
+const Tokens = lazily(async () => (await import('./pages/tokens.js')).Tokens);
+const AuditLog = lazily(async () => (await import('./pages/audit-log.js')).AuditLog);
 
 /** The frame around every page. */
 function App() {
@@ -79,6 +87,16 @@ function Page({ route }: { readonly route: Route }) {
       return <Deletions />;
     case 'configuration':
       return <Configuration />;
+    case 'incidents':
+      return <Incidents />;
+    case 'alerts':
+      return <Alerts />;
+    case 'quota':
+      return <Quota />;
+    case 'tokens':
+      return <Tokens />;
+    case 'audit-log':
+      return <AuditLog />;
     case 'imports':
       return <Imports />;
     case 'new-import':
@@ -127,7 +145,8 @@ function Top({ route }: { readonly route: Route }) {
     [address.imports, 'Imports', ['imports', 'import', 'new-import']],
     [address.people, 'People', ['people', 'person', 'erasure']],
     [address.items, 'Items', ['item']],
-    [address.configuration, 'Configuration', ['configuration']],
+    [address.incidents, 'Incidents', ['incidents']],
+    [address.configuration, 'Configuration', ['configuration', 'alerts', 'quota', 'tokens', 'audit-log']],
   ];
   return (
     <header class="top">

@@ -22,6 +22,11 @@ export type Route =
   | { readonly page: 'statement'; readonly number: string }
   | { readonly page: 'deletions' }
   | { readonly page: 'configuration' }
+  | { readonly page: 'incidents' }
+  | { readonly page: 'alerts' }
+  | { readonly page: 'quota' }
+  | { readonly page: 'tokens' }
+  | { readonly page: 'audit-log' }
   | { readonly page: 'unknown' };
 
 /**
@@ -63,6 +68,11 @@ export function routeOf(hash: string): Route {
     case 'people':
     case 'deletions':
     case 'configuration':
+    case 'incidents':
+    case 'alerts':
+    case 'quota':
+    case 'tokens':
+    case 'audit-log':
       return { page: first };
     case 'item':
       return { page: 'item', list: null, key: null, pigeonhole: null };
@@ -88,6 +98,11 @@ export const address = {
   imports: '#/imports',
   deletions: '#/deletions',
   configuration: '#/configuration',
+  incidents: '#/incidents',
+  alerts: '#/alerts',
+  quota: '#/quota',
+  tokens: '#/tokens',
+  auditLog: '#/audit-log',
   items: '#/item',
   people: '#/people',
   workspace: (name: string) => `#/workspace/${e(name)}`,

@@ -35,6 +35,9 @@ interface AuditFilter {
   readonly who: string | null;
   readonly action: string | null;
   readonly target: string | null;
+  /** Only requests from this instant on, or before that one, in ISO 8601; absent: all. */
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
 }
 
 /**
@@ -96,8 +99,9 @@ export async function auditEntries(
      from audit a left join audit e on e.asked = a.number
      where a.asked is null and ($1::int8 is null or a.number < $1) and ($2::text is null or a.who = $2)
        and ($3::text is null or a.action = $3) and ($4::text is null or a.target = $4)
+       and ($6::timestamptz is null or a.at >= $6) and ($7::timestamptz is null or a.at < $7)
      order by a.number desc limit $5`,
-    [before, choice.who, choice.action, choice.target, limit],
+    [before, choice.who, choice.action, choice.target, limit, choice.from ?? null, choice.until ?? null],
   );
   return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as AuditEntry['detail'] }));
 }

@@ -40,18 +40,19 @@ const maxQuestions = 1000;
 const longQuiet = 30;
 
 /**
- * Returns the days on which a pigeonhole takes place, starting at `fromMs`. Each has the number of requests that
+ * Returns the days on which a pigeonhole takes place, starting with that of `fromMs`. Each has the number of requests that
  * reading needs on that day for all pigeonholes: running, upcoming and ended. Pure. It assumes that each pigeonhole is
  * live between its start and its end, that each list except attendees and questions has one page, and that nothing is
  * left to read from the days before.
  * @param workspacePlans reading plans for the lists of the workspaces themselves
+ * @param range.everyDayOf the number of days from `fromMs` that are returned also without a pigeonhole; 0 by default
  */
 export function calendarDemand(
   pigeonholes: readonly PlannedPigeonhole[],
   workspacePlans: readonly ReadingPlan[],
-  fromMs: number,
+  { fromMs, everyDayOf = 0 }: { readonly fromMs: number; readonly everyDayOf?: number },
 ): DayDemand[] {
-  const days = new Set<number>();
+  const days = new Set(Array.from({ length: everyDayOf }, (_, day) => startOfDay(fromMs) + day * dayMs));
   for (const { event } of pigeonholes) {
     if (event.startsAt === null || event.endsAt === null) continue;
     const first = Math.max(startOfDay(fromMs), startOfDay(event.startsAt));
@@ -188,7 +189,7 @@ export function adviseOnQuota(
   const needWith = (change: (every: Intervals) => Intervals): number =>
     Math.ceil(
       allNeeds(
-        calendarDemand(withIntervals(pigeonholes, change), workspacePlans, dayAt).find(
+        calendarDemand(withIntervals(pigeonholes, change), workspacePlans, { fromMs: dayAt }).find(
           ({ day: at }) => at === busiest.day,
         )!.needs,
       ),
@@ -275,7 +276,7 @@ export async function* estimate(
       told = asking.limit ?? told;
     }
     const own = workspaces.map((workspace) => planReading(config, syncsOf(config, workspace), 'workspace'));
-    const days = calendarDemand(pigeonholes, own, now);
+    const days = calendarDemand(pigeonholes, own, { fromMs: now });
     const busiest = days.toSorted((a, b) => allNeeds(b.needs) - allNeeds(a.needs))[0];
     const reserve = Math.max(...workspaces.map((workspace) => config.workspaces[workspace]!.quota.reserve));
     const known = quota ?? told;

@@ -155,6 +155,8 @@ export function addAuditLog(program: CliCommand): void {
     .option('--who <name>', "only this caller: a token's name, server.token or local")
     .option('--action <name>', 'only this action, such as pause, redrive-dead-letters or show-personal')
     .option('--target <name>', 'only this target, such as sink:hooks or pigeonhole:acme/101')
+    .option('--from <instant>', 'only requests at this instant or later, such as 2026-11-21T09:00:00Z')
+    .option('--until <instant>', 'only requests before this instant')
     .option('--limit <n>', 'number of entries', wholeNumber(100_000), 100)
     .json()
     .examples('audit-log --action show-personal --limit 20')
@@ -165,16 +167,14 @@ interface AuditArguments extends JsonOption {
   readonly who?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
   readonly limit: number;
 }
 
 /** `pigeonpost audit-log`: lists audited requests, newest first. Exit 0, also if there are none. */
-export async function auditLog(
-  context: Context,
-  { who, action, target, limit, json }: AuditArguments,
-): Promise<ExitCode> {
+export async function auditLog(context: Context, { limit, json, ...choice }: AuditArguments): Promise<ExitCode> {
   const client = await clientOf(context);
-  const choice = { who, action, target };
   const found = await firstOfList(limit, (part) => client.get('/api/audit', { query: { ...choice, ...part } }));
   const lines = found.items.map(entryLine);
   return printList(context.out, json, found, lines.length === 0 ? 'no audited requests' : lines);

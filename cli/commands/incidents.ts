@@ -8,7 +8,7 @@ import { printList } from '../output.js';
 export function addIncidents(program: CliCommand): void {
   program
     .command('incidents')
-    .description('Show the problems of the last 30 days: when they started and ended, and who was told')
+    .description('Show the problems of the last 30 days: when they started and ended, and who was notified')
     .option('--open', 'only those that last', false)
     .option('--limit <n>', 'number of incidents', wholeNumber(100_000), 50)
     .json()
@@ -34,7 +34,7 @@ export async function incidents(context: Context, { open, limit, json }: Inciden
 
 /** Formats one incident. Pure. */
 export function incidentLines(
-  { since, endedAt, title, says, advice, returns, told }: IncidentView,
+  { since, endedAt, title, says, advice, returns, notified }: IncidentView,
   now: Date,
 ): string[] {
   const seconds = Math.max(0, ((endedAt === null ? now.getTime() : Date.parse(endedAt)) - Date.parse(since)) / 1000);
@@ -44,11 +44,11 @@ export function incidentLines(
     `${formatInstant(since)}  ${lasted}${back}  ${title}`,
     ...(says === null ? [] : [`  ${says}`]),
     ...(endedAt !== null || advice === null ? [] : [`  ${advice}`]),
-    ...told
+    ...notified
       .filter(({ kind }) => kind === 'raised')
       .map(
         ({ receiver, at }) =>
-          `  ${receiver ?? 'a receiver that is no longer configured'} was told at ${formatInstant(at)}`,
+          `  ${receiver ?? 'a receiver that is no longer configured'} was notified at ${formatInstant(at)}`,
       ),
     ...(endedAt === null ? [] : [`  ended at ${formatInstant(endedAt)}`]),
   ];

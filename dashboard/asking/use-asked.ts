@@ -162,7 +162,6 @@ export function useAllParts<Path extends PathOf<'get'>>(
 /**
  * Keeps the first items of a list current; `showMore` extends it. The shorter list stays visible while the longer one
  * loads.
- * @param path must not change
  * @param step number of items at first, and number added each time
  */
 export function useParts<Path extends PathOf<'get'>>(
@@ -171,7 +170,8 @@ export function useParts<Path extends PathOf<'get'>>(
   step: number,
 ): { asked: Asked<Part<ItemAt<Path>>>; showMore: () => void } {
   const [wanted, setWanted] = useState(step);
-  const found = useAsking(`${path} ${wanted}`, (signal) => firstOf(path, asked, { wanted, signal }));
+  const list = filledAddress(path, asked);
+  const found = useAsking(`${list} ${wanted}`, (signal) => firstOf(path, asked, { wanted, signal }));
   const last = useRef<Part<ItemAt<Path>> | undefined>(undefined);
   last.current = found.data ?? last.current;
   return { asked: { ...found, data: last.current }, showMore: () => setWanted(wanted + step) };

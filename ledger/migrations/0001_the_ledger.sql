@@ -1145,7 +1145,7 @@ create table incidents (
 create unique index incidents_open on incidents (code, kind, subject) where ended_at is null;
 create index incidents_by_end on incidents (ended_at) where ended_at is not null;
 
--- Who was told about an incident, and when last.
+-- The receivers that were notified of an incident, and when last.
 create table incident_notices (
   incident bigint not null references incidents on delete cascade,
   receiver text not null, -- as in alert_receivers

@@ -32,6 +32,9 @@ import {
   openSmtpReceiver,
 } from './receivers.js';
 import { networkSettings } from '../../delivering/open-sinks.js';
+import { grouped } from '../../base/words.js';
+import { alertsSchema as configuredAlerts } from '../../config/schema/operations.js';
+import { formatDuration } from '../../config/values.js';
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 
@@ -69,6 +72,17 @@ export const alertsSchema = z
       )
       .readonly()
       .describe('In the order of the configuration; empty: nobody receives alerts.'),
+    when: z
+      .array(
+        z.object({
+          occasion: z.string().describe('Key of `alerts.when` in the configuration.'),
+          on: z.boolean().describe('Whether the configuration wants this alert.'),
+          limit: z.string().nullable().describe('The number or duration in the configuration; null: it has none.'),
+          says: z.string().describe('The condition, as a sentence.'),
+        }),
+      )
+      .readonly()
+      .describe('The conditions that the configuration can select.'),
   })
   .openapi('Alerts');
 
@@ -176,7 +190,7 @@ export class AlertDesk {
 
   async view(): Promise<AlertsView> {
     const { ledger, config } = this.options.sources();
-    return await viewAlerts(ledger, await this.#receivers(config));
+    return { ...(await viewAlerts(ledger, await this.#receivers(config))), when: viewConditions(config) };
   }
 
   /** Returns the name of each configured receiver by its key in the ledger. */
@@ -300,7 +314,7 @@ async function closeAll(receivers: readonly OpenReceiver[]): Promise<void> {
 }
 
 /** Returns the raised alerts and the state of the configured receivers. */
-async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): Promise<AlertsView> {
+async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): Promise<Omit<AlertsView, 'when'>> {
   const keys = receivers.map((receiver) => receiverKey(ledger, receiver));
   const [rows, states] = await Promise.all([readAlerts(ledger), receiverStates(ledger, keys)]);
   return {
@@ -324,6 +338,17 @@ async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): P
       };
     }),
   };
+}
+
+/** Without receivers, no condition is selected. */
+function viewConditions({ alerts }: Pick<Config, 'alerts'>): AlertsView['when'] {
+  const { shape } = configuredAlerts.unwrap().shape.when.unwrap();
+  return Object.entries(shape).map(([occasion, schema]) => {
+    const value = alerts?.when[occasion as keyof typeof shape] ?? false;
+    const limit =
+      typeof value !== 'number' ? null : occasion === 'dead-letters' ? grouped(value) : formatDuration(value);
+    return { occasion, on: value !== false, limit, says: schema.description ?? '' };
+  });
 }
 
 const firstMs = 5_000;

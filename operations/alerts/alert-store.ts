@@ -1,7 +1,7 @@
 import { isInFuture } from '../../ledger/database-clock.js';
 import { readableJson } from '../../ledger/sql-expressions.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { noteTold, storeIncidents } from '../incidents/incident-store.js';
+import { noteNotified, storeIncidents } from '../incidents/incident-store.js';
 import type { JudgedIncidents } from '../incidents/judge-incidents.js';
 import type { ProblemFacts } from '../problem-traits.js';
 import { type AlertCode, alertCodes, eventCodes } from '../problems.js';
@@ -220,7 +220,7 @@ export async function noteDelivered(
     if (kind !== 'happened') {
       const codes = [code, ...(typeof facts['problem'] === 'string' ? [facts['problem']] : [])];
       const workspaces = subjects.map((subject) => subject.split('/')[0]!); // of an incident that pigeonholes share
-      await noteTold(tx, receiver, { codes, subjects: [...subjects, ...workspaces], kind });
+      await noteNotified(tx, receiver, { codes, subjects: [...subjects, ...workspaces], kind });
     }
     await tx.query(
       `update alert_receivers set failures = 0, failing_since = null, failure = null, retry_at = null,

@@ -43,28 +43,32 @@ export async function storeIncidents(tx: Queryable, { opened, changed }: JudgedI
 }
 
 /** Problems of an alert, by what the incidents are called. */
-export interface ToldAbout {
+export interface NotifiedAbout {
   readonly codes: readonly string[];
   readonly subjects: readonly string[];
   readonly kind: 'raised' | 'recovered';
 }
 
 /** A recovery is reported up to an hour after the end of its problem. */
-const toldWithinHours = 2;
+const notifiedWithinHours = 2;
 
 /** Records that a receiver accepted an alert about the incidents that are open or ended recently. */
-export async function noteTold(tx: Queryable, receiver: string, { codes, subjects, kind }: ToldAbout): Promise<void> {
+export async function noteNotified(
+  tx: Queryable,
+  receiver: string,
+  { codes, subjects, kind }: NotifiedAbout,
+): Promise<void> {
   await tx.query(
     `insert into incident_notices (incident, receiver, kind)
      select number, $1, $2 from incidents
      where code = any($3::text[]) and subject = any($4::text[])
        and (ended_at is null or ended_at > now() - $5::int4 * interval '1 hour')
      on conflict (incident, receiver, kind) do update set at = excluded.at`,
-    [receiver, kind, codes, subjects, toldWithinHours],
+    [receiver, kind, codes, subjects, notifiedWithinHours],
   );
 }
 
-/** What a caller may see: everything, or a workspace and the sinks that serve no other one. */
+/** The part that a caller with one workspace may see: the workspace, and the sinks that serve no other one. */
 export interface IncidentScope {
   readonly workspace: string;
   readonly sinks: readonly string[];
@@ -76,8 +80,8 @@ export interface IncidentNotice {
   readonly at: Date;
 }
 
-/** An incident with those who were told about it. */
-export type IncidentRow = KnownIncident & { readonly told: readonly IncidentNotice[] };
+/** An incident with those who were notified about it. */
+export type IncidentRow = KnownIncident & { readonly notified: readonly IncidentNotice[] };
 
 /**
  * Returns incidents, newest first.
@@ -94,10 +98,10 @@ export async function listIncidents(
   }: { readonly isOpen: boolean | null; readonly since: Date | null; readonly scope: IncidentScope | null },
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<IncidentRow[]> {
-  const rows = await ledger.db.query<KnownIncident & { told: string }>(
+  const rows = await ledger.db.query<KnownIncident & { notified: string }>(
     `select ${columns}, (select coalesce(json_agg(json_build_object('receiver', t.receiver, 'kind', t.kind, 'at',
          (extract(epoch from t.at) * 1000)::int8) order by t.at), '[]')::text
-       from incident_notices t where t.incident = incidents.number) as told
+       from incident_notices t where t.incident = incidents.number) as notified
      from incidents
      where ($1::bool is null or (ended_at is null) = $1) and ($2::timestamptz is null or ended_at is null or ended_at > $2)
        and ($3::text is null or kind = 'process' or kind = 'workspace' and subject = $3
@@ -106,9 +110,9 @@ export async function listIncidents(
      order by number desc limit $6`,
     [isOpen, since, scope?.workspace ?? null, scope?.sinks ?? [], before, limit],
   );
-  return rows.map(({ told, ...row }) => {
-    const notices = JSON.parse(told) as (Omit<IncidentNotice, 'at'> & { at: number })[];
-    return { ...row, told: notices.map((each) => ({ ...each, at: new Date(each.at) })) };
+  return rows.map(({ notified, ...row }) => {
+    const notices = JSON.parse(notified) as (Omit<IncidentNotice, 'at'> & { at: number })[];
+    return { ...row, notified: notices.map((each) => ({ ...each, at: new Date(each.at) })) };
   });
 }
 

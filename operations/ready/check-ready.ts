@@ -1,6 +1,6 @@
 import type { PigeonholeName } from '../../cycles/cycle-results.js';
 import type { Collaborators, OpenSink } from '../../cycles/collaborators.js';
-import { eventTimes, sessionItems, readSchedules } from '../../reading/stream-facts.js';
+import { eventTimes, sessionItems } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
 import { PermitRefusal, reserveOf } from '../../requests/quota-rules.js';
 import { checkOf } from '../checks.js';
@@ -9,25 +9,18 @@ import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
 import { countRegistrants, judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
 import { lastSeenPigeonhole, profileFieldsOf } from '../../importing/desk/find-target.js';
-import {
-  findPigeonholeNumber,
-  type Selected,
-  selectedPigeonhole,
-  selectedPigeonholes,
-  peopleOf,
-} from '../../ledger/pigeonholes.js';
+import { findPigeonholeNumber, type Selected, selectedPigeonhole } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
+import { plannedPigeonholes } from './planned-pigeonholes.js';
 import { countLanes, startTallies } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
 import type { CheckLine } from '../../sinks/sink.js';
 import { allNeeds } from '../../reading/demand.js';
 import { type ReadingPlan, planReading } from '../../reading/reading-plan.js';
-import { syncsOf } from '../../config/syncs.js';
 import type { TimeWindow } from '../../reading/cadence.js';
 import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
 import { counted } from '../../base/words.js';
-import type { Ledger } from '../../ledger/ledger.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -255,7 +248,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
   if (event.endsAt <= now) return about.ok('the event is over: a few requests a day suffice');
   const first = new Date(Math.max(event.startsAt, now)).toISOString().slice(0, 10);
   const last = new Date(event.endsAt - 1).toISOString().slice(0, 10);
-  const [busiest] = calendarDemand(pigeonholes, workspacePlans, Math.max(now, event.startsAt - dayMs))
+  const [busiest] = calendarDemand(pigeonholes, workspacePlans, { fromMs: Math.max(now, event.startsAt - dayMs) })
     .filter(({ day }) => day >= first && day <= last)
     .toSorted((a, b) => allNeeds(b.needs) - allNeeds(a.needs));
   if (limit === null && busiest !== undefined) {
@@ -269,29 +262,4 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
   if (fits === true) return about.ok(text);
   if (fits === null) return about.warning(text);
   return about.failed(text, 'change "every" of the sync, then "pigeonpost config apply"; or request a larger quota');
-}
-
-/** Returns the pigeonholes that the workspaces read, for the calendar. Reads only the ledger and makes no request. */
-async function plannedPigeonholes(
-  { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
-  workspaces: readonly string[],
-): Promise<{ readonly pigeonholes: readonly PlannedPigeonhole[]; readonly workspacePlans: readonly ReadingPlan[] }> {
-  const reading = workspaces.filter((workspace) => syncsOf(config, workspace).length > 0);
-  const selected = await selectedPigeonholes(
-    ledger,
-    reading.flatMap((workspace) => syncsOf(config, workspace)),
-  );
-  const pigeonholeNumbers = selected.map(({ pigeonholeNumber }) => pigeonholeNumber);
-  const [schedules, people] = await Promise.all([
-    readSchedules(ledger, pigeonholeNumbers),
-    peopleOf(ledger, pigeonholeNumbers),
-  ]);
-  return {
-    pigeonholes: selected.map(({ pigeonholeNumber, status, syncs }) => {
-      const { event, sessions } = schedules.get(pigeonholeNumber)!;
-      const plan = planReading(config, syncs, 'pigeonhole');
-      return { status, event, sessions, expectedParticipants: people.get(pigeonholeNumber) ?? null, plan };
-    }),
-    workspacePlans: reading.map((workspace) => planReading(config, syncsOf(config, workspace), 'workspace')),
-  };
 }

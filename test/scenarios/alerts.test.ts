@@ -192,7 +192,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(all).not.toMatch(/Person 1|person1|code-1/); // no alert contains the vendor's own words
   });
 
-  it('are noted with the incident of their problem, which has a start, an end and the receivers that were told', async () => {
+  it('are noted with the incident of their problem, which has a start, an end and the receivers that were notified', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     const desk = openDesk(scene, 'desk');
@@ -208,7 +208,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await lookAndSend(desk);
     const [open] = await incidents('?state=open');
     expect(open).toMatchObject({ code: 'sink-paused', kind: 'sink', name: 'hooks', stops: true, endedAt: null });
-    expect(open!.told.map((told) => `${told.kind} ${told.receiver!.split(' ')[0]}`).toSorted()).toEqual([
+    expect(open!.notified.map((each) => `${each.kind} ${each.receiver!.split(' ')[0]}`).toSorted()).toEqual([
       'raised slack',
       'raised smtp',
       'raised webhook',
@@ -222,7 +222,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(await incidents('?state=open')).toEqual([]);
     const [ended] = await incidents();
     expect(ended).toMatchObject({ number: open!.number, since: open!.since, endedAt: expect.any(String) });
-    expect(ended!.told.filter((told) => told.kind === 'recovered')).toHaveLength(3);
+    expect(ended!.notified.filter((each) => each.kind === 'recovered')).toHaveLength(3);
 
     await stage.db.query(`update incidents set ended_at = now() - interval '30 days 1 minute'`);
     await trimIncidents(ledger);

@@ -86,6 +86,7 @@ const readable = [
   '/api/dead-letters',
   '/api/dead-letters/items',
   '/api/quota',
+  '/api/quota/days',
   '/api/fields?list=attendees',
   '/api/items/acme/101/attendees',
   '/api/items/acme/101/attendees/1',
