@@ -6,7 +6,7 @@ import { post } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/controls.js';
-import { AskedPanel, type Column, named, PageHead, Table } from '../parts/panel.js';
+import { AskedPanel, type Column, PageHead, Table } from '../parts/panel.js';
 import { Sections } from '../parts/sections.js';
 import { StateWord } from '../parts/states.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
@@ -105,7 +105,16 @@ const receiverColumns: readonly Column<Receiver>[] = [
 ];
 
 const raisedColumns: readonly Column<AlertsView['raised'][number]>[] = [
-  ['Alert', '', ({ title, todo }) => named(<Sentence text={title} />, todo)],
+  [
+    'Alert',
+    '',
+    ({ title, todo }) => (
+      <>
+        <Sentence text={title} />
+        {todo === null ? null : <small class="below">{todo}</small>}
+      </>
+    ),
+  ],
   ['State', '', ({ isOver }) => <StateWord of={isOver ? ['quiet', 'over, reported soon'] : ['bad', 'open']} />],
   ['Since', 'number', ({ since }) => <Clock at={since} />],
 ];

@@ -2,7 +2,7 @@ import type { AuditEntryView } from '../../api/audit-log.js';
 import { useAddressFilter } from '../asking/address-filter.js';
 import { useParts } from '../asking/use-asked.js';
 import { Button, CommittedInput } from '../parts/controls.js';
-import { AskedPanel, type Column, named, PageHead, Table } from '../parts/panel.js';
+import { AskedPanel, type Column, PageHead, Table } from '../parts/panel.js';
 import { Sections } from '../parts/sections.js';
 import { StateWord } from '../parts/states.js';
 import { Clock } from '../parts/time.js';
@@ -142,7 +142,14 @@ const columns: readonly Column<AuditEntryView>[] = [
     '',
     ({ action, detail }) => {
       const facts = Object.entries(detail).filter(([, value]) => value !== null && value !== '');
-      return named(action, facts.length === 0 ? null : facts.map(([name, value]) => `${name}: ${value}`).join(' · '));
+      return (
+        <>
+          {action}
+          {facts.length === 0 ? null : (
+            <small class="below">{facts.map(([name, value]) => `${name}: ${value}`).join(' · ')}</small>
+          )}
+        </>
+      );
     },
   ],
   ['Of', 'mid', ({ target }) => target ?? <span class="dim">the installation</span>],

@@ -6,6 +6,7 @@ import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/controls.js';
 import { PageHead, Panel } from '../parts/panel.js';
+import { Sections } from '../parts/sections.js';
 import {
   causedByWords,
   reasonWords,
@@ -15,6 +16,7 @@ import {
   withholdingWords,
 } from '../../sinks/reason-words.js';
 import { counted, grouped } from '../../base/words.js';
+import { address } from '../route.js';
 import { capitalized } from '../words.js';
 
 /**
@@ -57,8 +59,9 @@ export function Configuration() {
   };
   return (
     <>
+      <Sections current={address.configuration} />
       <PageHead
-        kind="Configuration"
+        kind="Installation"
         title={
           overview.data === undefined ? 'Configuration' : `Configuration ${overview.data.configuration} is running`
         }

@@ -81,7 +81,12 @@ function OneKey({ forecast }: { readonly forecast: Key }) {
           tomorrow === undefined ? null : ['Needed tomorrow', grouped(tomorrow.requests), ofQuota(tomorrow)],
         ]}
       />
-      <Table columns={columns} rows={days} keyOf={({ day }) => day} isDim={({ pigeonholes }) => pigeonholes === 0} />
+      <Table
+        columns={limit === null ? columns : [...columns, shareColumn]}
+        rows={days}
+        keyOf={({ day }) => day}
+        isDim={({ pigeonholes }) => pigeonholes === 0}
+      />
     </Panel>
   );
 }
@@ -105,7 +110,12 @@ const columns: readonly Column<Day>[] = [
   ['Other lists', 'number mid', ({ idle }) => grouped(idle)],
   ['Sweeps', 'number mid', ({ sweep }) => grouped(sweep)],
   ['Requests', 'number', ({ requests }) => grouped(requests)],
-  ['Of the quota for reading', 'share', ({ share }) => (share === null ? null : <Share share={share} />)],
+];
+
+const shareColumn: Column<Day> = [
+  'Of the quota for reading',
+  'share',
+  ({ share }) => (share === null ? null : <Share share={share} />),
 ];
 
 function dayInWords(day: string): string {
