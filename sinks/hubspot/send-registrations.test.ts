@@ -73,6 +73,40 @@ describe('a marketing event', () => {
   });
 });
 
+describe('a registration beside its contact', () => {
+  const contact = {
+    from: 'attendees',
+    object: 'contacts',
+    match: ['email'],
+    properties: { email: 'item.Email', firstname: 'item.Name' },
+  };
+  const attending = () => {
+    const { marketingEvents } = desk.account;
+    return marketingEvents
+      .participationsOf(marketingEvents.all()[0]!)
+      .map(({ contactId, state }) => [contactId, state]);
+  };
+
+  it('is that of the contact which the same attempt creates for one that was deleted in HubSpot', async () => {
+    await open([contact, registration]);
+    await desk.deliver([attendee(1, ada)]);
+    const [deleted] = desk.contacts;
+    desk.account.portal.archive(deleted!);
+    expect(kinds(await desk.deliver([came]))).toEqual(['delivered']);
+    expect(attending()).toContainEqual([desk.contacts[0]!.id, 'ATTENDED']);
+    expect(desk.contacts[0]!.id).not.toBe(deleted!.id);
+  });
+
+  it('is cancelled for the contact that was registered', async () => {
+    await open([contact, { ...registration, attendance: 'item.signInTime ? "register" : "cancel"' }]);
+    await desk.deliver([came]);
+    desk.account.portal.archive(desk.contacts[0]!);
+    expect(kinds(await desk.deliver([attendee(1, ada)]))).toEqual(['delivered']);
+    expect(desk.contacts).toHaveLength(1);
+    expect(attending().filter(([id]) => id === desk.contacts[0]!.id)).toEqual([]);
+  });
+});
+
 describe('a marketing event that another app created', () => {
   const tokens = { 'old-app': ALL_SCOPES, 'hubspot-token': ALL_SCOPES };
   const eventsOf = () => desk.account.marketingEvents.all();

@@ -30,7 +30,9 @@ export async function carryOut(
   const contacts = pairsOf(tasks, 'record').filter(({ step }) => step.objectType === 'contacts');
   await sendRecords(contacts, sending);
   await sendLists(contacts, sending);
-  const staying = pairsOf(tasks, 'registration').filter((pair) => !losesItsContact(pair));
+  const staying = pairsOf(tasks, 'registration')
+    .filter((pair) => !losesItsContact(pair))
+    .map(withPresentContact);
   const remembered = await sendRegistrations(staying, memory, sending);
   for (const pairs of byType(pairsOf(tasks, 'record').filter(({ step }) => step.objectType !== 'contacts'))) {
     await sendRecords(pairs, sending);
@@ -58,6 +60,19 @@ function losesItsContact({ task, step }: Pair<RegistrationStep>): boolean {
   return task.operation.steps.some(
     (each) => each.kind === 'archive' && each.objectType === 'contacts' && each.id === step.contactId,
   );
+}
+
+/**
+ * Returns the registration with the contact that the operation has just written, if that replaces a contact that was
+ * deleted or merged in HubSpot. A cancellation keeps the contact that was registered.
+ */
+function withPresentContact({ task, step }: Pair<RegistrationStep>): Pair<RegistrationStep> {
+  const written = task
+    .steps('record')
+    .find(({ objectType, id }) => objectType === 'contacts' && id !== null && id === step.contactId);
+  const { id } = written === undefined ? {} : task.has(written.record);
+  if (typeof id !== 'string' || step.attendance === 'cancel') return { task, step };
+  return { task, step: { ...step, contactId: id } };
 }
 
 function byType<P extends { readonly step: { readonly objectType: string } }>(pairs: readonly P[]): Iterable<P[]> {
