@@ -120,14 +120,24 @@ class PlainRecords implements RecordVendor<Search, Group<Search>> {
   }
 
   /**
-   * Reads all records, because one that was merged into another one may still accept writes. It is lost: the search finds
-   * the other one by `match`.
+   * Reads all records, because one that was merged into another one may still accept writes. The other one replaces it,
+   * whatever its values of `match` are.
    */
   async readKnown(jobs: readonly Search[]): Promise<void> {
+    const merged = new Map<Search, string>();
     await this.#read(
       jobs,
       null,
       ({ id }) => id!,
+      (search, [found]) => {
+        if (found !== undefined && found.mergedInto !== null) merged.set(search, found.mergedInto);
+        else search.settle(found);
+      },
+    );
+    await this.#read(
+      [...merged.keys()],
+      null,
+      (search) => merged.get(search)!,
       (search, [found]) => search.settle(found?.mergedInto === null ? found : undefined),
     );
   }

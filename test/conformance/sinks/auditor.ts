@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../sinks/all-reasons.js';
 import type { Fields, HeldResult, Lane, Operation, Outcome, ReadBack, Sink, Subject } from '../../../sinks/sink.js';
 import { laneOf } from '../../../sinks/sink-environment.test-kit.js';
 
@@ -6,6 +7,8 @@ export interface Delivered {
   readonly subject: Subject;
   readonly expected?: ReadBack['expected'];
 }
+
+const pauseMs = 5000;
 
 /**
  * A minimal delivery and audit engine for a sink that sends the latest revision: delivers, reads back with `again`,
@@ -19,6 +22,8 @@ export class Auditor {
   constructor(
     private readonly sink: Sink,
     private readonly signal: AbortSignal = new AbortController().signal,
+    /** Waits before a batch is sent again of which nothing was settled. */
+    private readonly pass: (ms: number) => Promise<void> = () => Promise.resolve(),
   ) {}
 
   get lane(): Lane {
@@ -42,6 +47,7 @@ export class Auditor {
       Object.assign(this.memory, result.memory);
       const open = sent.filter(({ subject }, at) => this.#settle(subject, result.outcomes[at]!, causes));
       left = [...open.map(({ subject }) => subject), ...left.slice(batch.length)];
+      if (open.length === batch.length) await this.pass(pauseMs);
     }
     return causes;
   }
@@ -57,7 +63,9 @@ export class Auditor {
       const entries = again.flatMap(({ change, object, removal }, index): ReadBack[] => {
         const plan = planned[index]!;
         const operation: Operation | null = plan.kind === 'send' ? plan.operation : null;
-        if (plan.kind === 'nothing') return []; // nothing to compare
+        const isLeft = removal !== null && object !== null && plan.kind === 'nothing';
+        const isByHand = isLeft && reasonOf(plan.reason)?.help !== undefined;
+        if (plan.kind === 'nothing' && !isByHand) return []; // nothing to compare
         const { expected = removal === null ? 'content' : 'absence' } = slice[index]!;
         return [{ change, expected, operation, object, removal }];
       });
@@ -95,7 +103,7 @@ export class Auditor {
     }
   }
 
-  /** Sends exactly the items that differ again. @returns the causes of those that were rejected */
+  /** Removes copies, and sends exactly the items that differ again. @returns the causes of those that were rejected */
   async repair(items: readonly Delivered[]): Promise<string[]> {
     const found = await this.readBack(items);
     const differing = new Set<string>();
@@ -104,6 +112,9 @@ export class Auditor {
       const item = itemOf(entry.change);
       differing.add(item);
       if ('object' in result && result.object !== undefined) this.objects.set(item, result.object);
+      if ('copies' in result && result.copies !== undefined) {
+        await this.sink.removeHeld!([{ ...entry, copies: result.copies }], this.lane, this.signal);
+      }
     }
     const again = items.filter(({ subject }) => differing.has(itemOf(subject.change)));
     return await this.deliver(again.map(({ subject }): Subject => ({ ...subject, again: true })));
