@@ -1,5 +1,6 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
-import { byItem } from '../../ledger/sql-expressions.js';
+import { byItem, listSet } from '../../ledger/sql-expressions.js';
+import { ownRecords } from '../../ledger/visibility.js';
 import { reasonOf } from '../../sinks/all-reasons.js';
 import type { Change } from '../../sinks/change.js';
 import type { Planned, ReadBack, Sink, Subject } from '../../sinks/sink.js';
@@ -37,7 +38,7 @@ interface SliceEntry extends EntryName {
   readonly received: Received | null;
   /** In a log: the revision must not be there, because the person was erased. */
   readonly isErased: boolean;
-  /** The removal of the erased item became a dead letter: compared only if an operator has to remove it by hand. */
+  /** The removal of the person's data became a dead letter: compared only if an operator has to remove it by hand. */
   readonly isDead: boolean;
 }
 
@@ -74,7 +75,7 @@ interface ReceivedRow extends EntryName {
  * SQL expression: delivery `d` is so recent that the destination may still show an earlier state. Indexes for searches,
  * read replicas and records of learning are behind by seconds to minutes.
  */
-const isRecent = `d.updated_at > now() - interval '5 minutes'`;
+const isRecent = `(d.state = 'delivered' and d.updated_at > now() - interval '5 minutes')`;
 
 /** SQL condition: item `i` of lane $1, $2 has a delivery in one of these states. */
 function hasDelivery(states: string): string {
@@ -84,8 +85,17 @@ function hasDelivery(states: string): string {
 
 const inProgress = `'waiting', 'sending', 'retry'`;
 
-/** SQL condition: the removal of erased item `i` became a dead letter. What the destination should hold is known all the same. */
-const isDead = `(i.erased and ${hasDelivery(`'dead'`)})`;
+/** SQL condition: delivery `d` of item `i` removes a person's own record, because the person withdrew consent. */
+function isWithdrawal(d: string): string {
+  return `(i.list in ${listSet(ownRecords)} and i.payload is not null and ${d}.identity is false and ${d}.reason not like 'consent-%')`;
+}
+
+/**
+ * SQL condition: the removal of item `i`, whose person was erased or withdrew consent, became a dead letter. What the
+ * destination should hold is known all the same.
+ */
+const isDead = `(i.erased and ${hasDelivery(`'dead'`)} or exists (select 1 from deliveries o where ${byItem('o', '$1', '$2')}
+    and o.list = i.list and o.key = i.key and o.state = 'dead' and o.sequence = i.last_sequence and ${isWithdrawal('o')}))`;
 
 /** SQL condition: an audit does not compare item `i` of lane $1, $2 now, because its state at the destination may change. */
 function isOpen(states: string): string {
@@ -116,14 +126,15 @@ function relatedChanged(needsContext: boolean): string {
 }
 
 /**
- * SQL query for the last change of item `i` that the sink received: goes back from the item's last change. For a removed
- * item, a removal for which the sink had nothing to do counts as received.
+ * SQL query for the last change of item `i` that the sink received: goes back from the item's last change. A removal counts
+ * as received if the sink had nothing to do, or leaves it to an operator.
  */
 const lastReceived = `with recursive past (sequence, previous, received) as (
     select c.sequence, c.previous_sequence, d.sequence is not null
     from (select * from changes where pigeonhole_number = $2 and sequence = i.last_sequence limit 1) c
       left join lateral (select sequence from deliveries where sink_id = $1 and pigeonhole_number = $2
-        and sequence = c.sequence and (state = 'delivered' or (state = 'withheld' and identity is false and i.payload is null))
+        and sequence = c.sequence and (state = 'delivered' or (state = 'withheld' and identity is false and i.payload is null)
+          or (state in ('withheld', 'dead') and ${isWithdrawal('deliveries')}))
         limit 1) d on true
     union all
     select c.sequence, c.previous_sequence, d.sequence is not null
@@ -134,9 +145,10 @@ const lastReceived = `with recursive past (sequence, previous, received) as (
     where not p.received)
   select sequence from past where received`;
 
-/** SQL query for the delivery of change `p.sequence` that counts: the last replay of it. */
-const lastDelivery = `select replay, identity, configuration, updated_at from deliveries where sink_id = $1
-  and pigeonhole_number = $2 and sequence = p.sequence and state in ('delivered', 'withheld') order by state, replay desc limit 1`;
+/** SQL query for the delivery of change `p.sequence` that counts: the last replay of it that was delivered, or the last one. */
+const lastDelivery = `select replay, identity, configuration, updated_at, state from deliveries where sink_id = $1
+  and pigeonhole_number = $2 and sequence = p.sequence and state in ('delivered', 'withheld', 'dead')
+  order by state = 'delivered' desc, replay desc limit 1`;
 
 /** @param open SQL condition: the item is not compared now */
 function itemColumns(open: string, needsContext: boolean): string {

@@ -204,6 +204,41 @@ describe.each(kinds)('an audit, on %s', (kind) => {
     expect(await parityCounts(scene, 'crm')).toEqual({ ...none, same: 3 });
   });
 
+  it.each([
+    ['a dead letter', { kind: 'unplannable', cause: 'crm:forget-by-hand', detail: 'remove the person by hand' }],
+    ['a reason', { kind: 'nothing', reason: 'forget-by-hand' }],
+  ] as const)(
+    'finds what a person left who withdrew consent, if the sink leaves it to an operator with %s',
+    async (_, plan) => {
+      const stage = await stages.open(kind);
+      const sink = new HeldSink({ needsContext: true });
+      await stage.put('attendees', ...[1, 2, 3, 4].map((id) => attendee(id)));
+      const crm =
+        '{ type: file, folder: ./crm, lists: [attendees], consent: { accept: [obtained] }, onConsentWithdrawn: forget }';
+      const scene = await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
+      await scene.settle();
+      sink.planned = ({ removal, object }) =>
+        removal === null ? undefined : object === null ? { kind: 'nothing', reason: 'never-sent' } : plan;
+      const withdrawn = { consent: { obtained: false } };
+      await stage.put('attendees', attendee(5, withdrawn)); // was never sent
+      await stage.patch('attendees', 2, withdrawn);
+      await stage.sweepsAreDue();
+      await scene.settle();
+      await audit(scene, 'crm');
+      expect(await findingTexts(scene, 'crm')).toEqual(['extra attendees:2']);
+      const { actions, byHand } = await repair(scene, 'crm');
+      expect([actions, byHand]).toEqual([{ send: 0, remove: 0, 'remove-copy': 0 }, 1]);
+      sink.records.delete('attendees:2');
+      await audit(scene, 'crm');
+      expect(await parityCounts(scene, 'crm')).toEqual({ ...none, same: 4 });
+      await stage.patch('attendees', 2, attendee(2));
+      await stage.sweepsAreDue();
+      await scene.settle();
+      await audit(scene, 'crm');
+      expect(await parityCounts(scene, 'crm')).toEqual({ ...none, same: 4 }); // consents again
+    },
+  );
+
   it('keeps to the waits that the destination requests', async () => {
     const stage = await stages.open(kind);
     const sink = new HeldSink();
