@@ -40,6 +40,15 @@ const progressSchema = z.object({
   lists: z.int().describe('Lists to read again; a list that is read by session counts once for each session.'),
   read: z.int().describe('Lists that were read completely since the request.'),
   blocked: z.string().nullable().describe('Why nothing can be read now; null: it can.'),
+  audits: z
+    .object({
+      destinations: z.int(),
+      done: z.int(),
+      checked: z.int().describe('Items that were compared so far.'),
+      total: z.int().describe('Items that will probably be compared.'),
+    })
+    .nullable()
+    .describe('Audits of the destinations; null: none was requested, or they start when everything is delivered.'),
 });
 
 const statementViewSchema = entrySchema
@@ -65,9 +74,12 @@ export const requestRoute = createRoute({
   tags: ['Statements'],
   summary: 'Request a statement of an event: what the service has, what pigeonpost has, what each sink received',
   description:
-    'Makes every list of the event due for a complete read, which uses requests of the quota. Poll `GET /api/statements/{number}` until it has `completedAt`. If a requested statement of the event is being made, its number is returned.',
-  ...needs({ right: 'operate', looksLike: 'a request for a statement is an empty object, {}' }),
-  request: { params: place, body: jsonBody(z.strictObject({})) },
+    'Makes every list of the event due for a complete read, which uses requests of the quota. With `audit`, the destinations that can be read are audited then, and the statement says what they hold now. Poll `GET /api/statements/{number}` until it has `completedAt`. If a requested statement of the event is being made, its number is returned.',
+  ...needs({ right: 'operate', looksLike: 'a request for a statement has "audit", or nothing' }),
+  request: {
+    params: place,
+    body: jsonBody(z.strictObject({ audit: z.boolean().default(false).describe('Audit the destinations first.') })),
+  },
   responses: answers('The number of the statement.', z.object({ number: z.int() }), 404, 413, 415),
 });
 
@@ -148,7 +160,7 @@ export function serveStatements(app: ApiApp, sources: ApiSources): void {
     }
     const target = `pigeonhole:${placeName(name)}`;
     const number = await audited(c, ledger, { action: 'request-statement', target }, () =>
-      requestStatement(ledger, selected.pigeonholeNumber),
+      requestStatement(ledger, selected.pigeonholeNumber, { audits: c.req.valid('json').audit }),
     );
     starter.wakeReaders();
     return c.json({ number }, 200);
@@ -161,7 +173,7 @@ export function serveStatements(app: ApiApp, sources: ApiSources): void {
   });
   app.openapi(showRoute, async (c) => {
     const stored = await find(c, sources, c.req.valid('param').number);
-    const { document, pigeonholeNumber: _, ...entry } = stored;
+    const { document, pigeonholeNumber: _, audits: __, auditsRequestedAt: ___, auditedSinks: ____, ...entry } = stored;
     const progress = document === null ? await statementProgress(sources, stored) : null;
     const signed = document === null ? null : (JSON.parse(document) as SignedStatement);
     return c.json(

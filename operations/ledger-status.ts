@@ -105,6 +105,41 @@ export interface LedgerFacts {
   readonly sweeps: readonly SweepState[];
 }
 
+/** What is read, and how far: the part of `LedgerFacts` that says nothing of deliveries. */
+export interface ReadingFacts extends Pick<LedgerStatus, 'workspaces' | 'pigeonholes'> {
+  readonly freshness: AllFreshness;
+  readonly sweeps: readonly SweepState[];
+}
+
+/** Reads the state of the reading. */
+export async function readingFacts(ledger: Ledger): Promise<ReadingFacts> {
+  const [workspaces, places, streams, late] = await Promise.all([
+    ledger.db.query<WorkspaceStatus>(
+      `select name, wait_reason as "waitReason", wait_until as "waitUntil", discovered_at is not null as discovered,
+         unanswered_since as "unansweredSince", unanswered_reason as "unansweredReason"
+       from workspaces order by name`,
+    ),
+    readPlaces(ledger),
+    streamGroups(ledger),
+    maybeLateLists(ledger),
+  ]);
+  const slices = new WorkSlices();
+  const groups = groupBy(streams.groups, ({ pigeonholeNumber }) => pigeonholeNumber);
+  const lists = groupBy(late, ({ pigeonholeNumber }) => pigeonholeNumber);
+  const byPlace = new Map<string, { groups: readonly CadenceGroup[]; maybeLate: readonly ListReading[] }>();
+  const pigeonholes: PigeonholeStatus[] = [];
+  const sweeps: SweepState[] = [];
+  for (const place of places) {
+    await slices.pause();
+    const own = groups.get(place.pigeonholeNumber) ?? [];
+    const maybeLate = lists.get(place.pigeonholeNumber) ?? [];
+    byPlace.set(placeName(place), { groups: own.filter(({ isGone }) => !isGone).map(toCadenceGroup), maybeLate });
+    sweeps.push(...sweepOf(place, own));
+    if (place.isRead) pigeonholes.push(toPigeonholeStatus(place, own));
+  }
+  return { workspaces, pigeonholes, freshness: { at: streams.at, byPlace }, sweeps };
+}
+
 /**
  * Reads the state of the work. All statements are sent at the same time: the embedded store runs one statement at a
  * time, so if each were sent after the previous one, each would wait for a page or a batch that is being stored.
@@ -116,17 +151,10 @@ export async function ledgerFacts(
   backlogs: Backlogs,
 ): Promise<LedgerFacts> {
   const sentBy = sentByValue(config);
-  const [workspaces, places, streams, late, lanes, parities, sinks, outcomes] = await Promise.all([
-    ledger.db.query<WorkspaceStatus>(
-      `select name, wait_reason as "waitReason", wait_until as "waitUntil", discovered_at is not null as discovered,
-         unanswered_since as "unansweredSince", unanswered_reason as "unansweredReason"
-       from workspaces order by name`,
-    ),
-    readPlaces(ledger),
-    streamGroups(ledger),
-    maybeLateLists(ledger),
+  const [{ workspaces, pigeonholes, freshness, sweeps }, lanes, parities, sinks, outcomes] = await Promise.all([
+    readingFacts(ledger),
     unsettledLanes(ledger, backlogs),
-    sinkParities(ledger),
+    sinkParities(ledger, config),
     ledger.db.query<SinkTotals>(
       `select k.name as sink, p.workspace, (count(*) filter (where p.next_sequence > 1))::int as lanes,
          sum(l.delivered)::int8 as delivered, max(l.delivered_at) as "deliveredAt"
@@ -150,23 +178,9 @@ export async function ledgerFacts(
       [sentBy],
     ),
   ]);
-  const slices = new WorkSlices();
-  const groups = groupBy(streams.groups, ({ pigeonholeNumber }) => pigeonholeNumber);
-  const lists = groupBy(late, ({ pigeonholeNumber }) => pigeonholeNumber);
-  const byPlace = new Map<string, { groups: readonly CadenceGroup[]; maybeLate: readonly ListReading[] }>();
-  const pigeonholes: PigeonholeStatus[] = [];
-  const sweeps: SweepState[] = [];
-  for (const place of places) {
-    await slices.pause();
-    const own = groups.get(place.pigeonholeNumber) ?? [];
-    const maybeLate = lists.get(place.pigeonholeNumber) ?? [];
-    byPlace.set(placeName(place), { groups: own.filter(({ isGone }) => !isGone).map(toCadenceGroup), maybeLate });
-    sweeps.push(...sweepOf(place, own));
-    if (place.isRead) pigeonholes.push(toPigeonholeStatus(place, own));
-  }
   const sent = await withWaitsFor(ledger, sentLanes(config, lanes, pigeonholes));
   const all = { workspaces, pigeonholes, sinks, outcomes, lanes: sent, parities };
-  return { status: all, freshness: { at: streams.at, byPlace }, sweeps };
+  return { status: all, freshness, sweeps };
 }
 
 /** Adds `waitsFor` to the lane of each sink in each workspace that has waited longest. Problems name no other. */

@@ -8,7 +8,7 @@ import { openReplays } from '../delivering/replays.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { SinkParity } from '../delivering/parity/lane-parity.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type Pause, placeName } from '../ledger/pauses.js';
+import { allPauses, type Pause, placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import type { UnusableFile } from './configuration-file.js';
 import { behindMsOf, viewProblems } from './find-problems.js';
@@ -20,6 +20,7 @@ import {
   isSentTo,
   type LedgerStatus,
   type PigeonholeStatus,
+  readingFacts,
   sentLanes,
   storedItemCounts,
   type SinkOutcome,
@@ -91,6 +92,34 @@ export interface StatusSources {
   readonly unusableFile?: () => UnusableFile | null;
   /** Shared by the readers of the status in this process; absent: each reads for itself. */
   readonly memory?: StatusMemory;
+}
+
+/** Returns the workspaces as the status shows them, and reads nothing of deliveries. */
+export async function readReading({
+  ledger,
+  config,
+  configuration,
+  upMs,
+  hindrances,
+}: Pick<StatusSources, 'ledger' | 'config' | 'configuration' | 'upMs' | 'hindrances'>): Promise<{
+  readonly workspaces: Status['workspaces'];
+  readonly now: Date;
+}> {
+  const [{ workspaces, pigeonholes, freshness }, pauses] = await Promise.all([readingFacts(ledger), allPauses(ledger)]);
+  const now = new Date(ledger.clock.nowMs());
+  const view = await viewStatus({
+    config,
+    configuration,
+    trouble: null,
+    status: { workspaces, pigeonholes, sinks: [], outcomes: [], lanes: [], parities: [] },
+    freshness,
+    upMs: upMs?.(),
+    hindrances,
+    pauses,
+    sinks: [],
+    quotas: new Map(),
+  });
+  return { workspaces: view.workspaces, now };
 }
 
 /** @param workspace null: all of them */

@@ -362,7 +362,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   if (works) {
     const attend = (): Promise<void> =>
-      attendToStatements({ ...statusSources(), sinks: editions.current.sinks, log }, () => starter.wakeReaders());
+      attendToStatements({ ...statusSources(), sinks: editions.current.sinks, log }, starter);
     closers.push(repeat(attendToStatementsEveryMs, attend, 'making a statement failed', log));
     const watch = (): Promise<void> => watchReading(statusSources(), watchReadingEveryMs);
     closers.push(repeat(watchReadingEveryMs, watch, 'watching for interruptions of the reading failed', log));

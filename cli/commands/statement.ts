@@ -12,6 +12,7 @@ interface StatementOptions extends JsonOption {
   readonly format?: 'html' | 'json' | 'csv';
   readonly out?: string;
   readonly last: boolean;
+  readonly audit: boolean;
 }
 
 export function addStatement(program: CliCommand): void {
@@ -27,10 +28,11 @@ export function addStatement(program: CliCommand): void {
     )
     .option('--out <file>', 'write to this file instead of standard output')
     .option('--last', 'show the latest statement instead of making another', false)
+    .option('--audit', 'first compare what the destinations hold with what was delivered', false)
     .json('the same as --format json')
     .examples(
       'statement 101',
-      'statement 101 --format html --out statement.html',
+      'statement 101 --audit --format html --out statement.html',
       'statement verify statement.json --key ed25519:…',
     )
     .runs(makeStatement);
@@ -56,9 +58,10 @@ export function addStatement(program: CliCommand): void {
 async function makeStatement(
   context: Context,
   pigeonhole: string | undefined,
-  { format, out: file, last, json }: StatementOptions,
+  { format, out: file, last, audit, json }: StatementOptions,
 ): Promise<ExitCode> {
   if (pigeonhole === undefined) throw wrongUse('name an event: "pigeonpost statement 101", or "statement verify FILE"');
+  if (last && audit) throw wrongUse('--last shows a statement that was made before, so it cannot audit: leave one out');
   const form = formOf(format ?? (json ? 'json' : undefined), file);
   const { address, client } = await instanceOf(context);
   const { workspaces } = await client.get('/api/status', {});
@@ -68,7 +71,7 @@ async function makeStatement(
   );
   const number = last
     ? await latest(client, params)
-    : (await client.post('/api/pigeonholes/{workspace}/{id}/statements', { params, json: {} })).number;
+    : (await client.post('/api/pigeonholes/{workspace}/{id}/statements', { params, json: { audit } })).number;
   const { completedStatement, statementFileParts } = await import('../statement/fetch-statement.js');
   const signed = await completedStatement(client, number, (words) => context.out.note(words));
   const { out } = context;

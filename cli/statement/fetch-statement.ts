@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { filledAddress } from '../../base/api-client.js';
-import { counted } from '../../base/words.js';
+import { counted, grouped } from '../../base/words.js';
 import type { StatementView } from '../../api/statements.js';
 import type { SignedStatement } from '../../operations/statement/statement.js';
 import { type ApiClient, askBody, type FindAddress } from '../api-client.js';
 
 const pollMs = 500;
+
+type Progress = NonNullable<StatementView['progress']>;
 
 /** Waits until a statement is complete. @param note receives the progress in words, each time that it changes */
 export async function completedStatement(
@@ -24,10 +26,17 @@ export async function completedStatement(
   }
 }
 
-function progressWords({ lists, read, blocked }: NonNullable<StatementView['progress']>): string {
+function progressWords({ lists, read, blocked, audits }: Progress): string {
+  if (audits !== null) return auditWords(audits);
   if (blocked !== null) return `cannot read the lists again: ${blocked}`;
   if (lists > 0 && read === lists) return 'every list was read again; waiting for deliveries, then counting';
   return `reading every list again: ${read} of ${counted(lists, 'list')}`;
+}
+
+function auditWords({ destinations, done, checked, total }: NonNullable<Progress['audits']>): string {
+  if (done === destinations) return 'every destination was compared; counting';
+  const part = `${grouped(checked)} of ${counted(total, 'item')}`;
+  return `comparing with what the destinations hold: ${grouped(done)} of ${counted(destinations, 'destination')}, ${part}`;
 }
 
 /** Yields a statement as a file. */

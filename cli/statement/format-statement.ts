@@ -93,7 +93,7 @@ function sourceLines({ source }: Statement, screen: Screen): string[] {
   return ['', ...table(['list', 'event service', 'pigeonpost'], [...rows, sum], screen)];
 }
 
-function destinationLines({ destinations }: Statement, screen: Screen): string[] {
+function destinationLines({ destinations, requestedAt }: Statement, screen: Screen): string[] {
   return destinations.flatMap((destination) => {
     const { name, type, state, lists } = destination;
     const rows = lists.map((list) => {
@@ -103,7 +103,7 @@ function destinationLines({ destinations }: Statement, screen: Screen): string[]
     });
     const notes = [
       removalsText(destination),
-      parityText(destination, (iso) => `${iso.slice(0, 16).replace('T', ' ')} UTC`),
+      parityText(destination, (iso) => `${iso.slice(0, 16).replace('T', ' ')} UTC`, requestedAt),
     ].filter((note) => note !== null);
     const head = ['list', 'items', 'delivered', 'withheld', 'refused', 'waiting', 'other'];
     return [

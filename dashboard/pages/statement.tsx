@@ -1,11 +1,12 @@
 import type { StatementView } from '../../api/statements.js';
 import type { Destination, OpenPoint, StatementList } from '../../operations/statement/statement.js';
 import { counted, grouped } from '../../base/words.js';
+import { useState } from 'preact/hooks';
 import { carryOut } from '../asking/act.js';
 import { askFor, post, saveFile } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
-import { Button } from '../parts/controls.js';
+import { Button, Check } from '../parts/controls.js';
 import { AskedPanel, type Column, PageHead, Panel, Table } from '../parts/panel.js';
 import { StateWord } from '../parts/states.js';
 import { Ago, Sentence } from '../parts/time.js';
@@ -24,6 +25,7 @@ export function Statements({ workspace, id }: PigeonholeName) {
   const statements = asked.data?.statements ?? [];
   const [latest, ...earlier] = statements;
   const mayMake = useMay('operate');
+  const [audit, setAudit] = useState(true);
   const isMaking = statements.some(({ completedAt }) => completedAt === null);
   return (
     <>
@@ -38,9 +40,14 @@ export function Statements({ workspace, id }: PigeonholeName) {
           Pigeonhole
         </a>
         {mayMake ? (
-          <Button look="main" disabled={isMaking} onPress={() => make(params)}>
-            {isMaking ? 'Being made…' : 'Make a statement'}
-          </Button>
+          <>
+            <Check checked={audit} onCheck={setAudit}>
+              Compare with what the destinations hold
+            </Check>
+            <Button look="main" disabled={isMaking} onPress={() => make(params, audit)}>
+              {isMaking ? 'Being made…' : 'Make a statement'}
+            </Button>
+          </>
         ) : null}
       </PageHead>
       {latest === undefined ? (
@@ -87,9 +94,9 @@ export function OneStatement({ number }: { readonly number: string }) {
   );
 }
 
-async function make(params: PigeonholeName): Promise<void> {
+async function make(params: PigeonholeName, audit: boolean): Promise<void> {
   await carryOut(
-    () => post('/api/pigeonholes/{workspace}/{id}/statements', { params, json: {} }),
+    () => post('/api/pigeonholes/{workspace}/{id}/statements', { params, json: { audit } }),
     () => 'every list of the event is being read again',
   );
 }
@@ -143,16 +150,7 @@ function StatementPanels({ number }: { readonly number: number | string }) {
 
 function Result({ view: { progress, says, number, signed } }: { readonly view: StatementView }) {
   if (says === null || signed === null) {
-    const { lists, read, blocked } = progress ?? { lists: 0, read: 0, blocked: null };
-    return (
-      <div class="inside">
-        <p>
-          {blocked === null
-            ? `Every list is being read again: ${read} of ${counted(lists, 'list')} so far. Then pigeonpost waits up to 90 s for deliveries.`
-            : capitalized(`the lists cannot be read now: ${blocked}.`)}
-        </p>
-      </div>
-    );
+    return <div class="inside">{progress === null ? null : <p>{progressText(progress)}</p>}</div>;
   }
   const { agrees, open } = signed.statement;
   return (
@@ -175,6 +173,15 @@ function Result({ view: { progress, says, number, signed } }: { readonly view: S
       </p>
     </div>
   );
+}
+
+function progressText({ lists, read, blocked, audits }: NonNullable<StatementView['progress']>): string {
+  if (audits !== null) {
+    const { destinations, done, checked, total } = audits;
+    return `What the destinations hold is being compared with what was delivered: ${done} of ${counted(destinations, 'destination')} so far, ${grouped(checked)} of ${counted(total, 'item')}.`;
+  }
+  if (blocked !== null) return capitalized(`the lists cannot be read now: ${blocked}.`);
+  return `Every list is being read again: ${read} of ${counted(lists, 'list')} so far. Then pigeonpost waits up to 90 s for deliveries.`;
 }
 
 async function save(number: number, format: 'html' | 'json' | 'csv'): Promise<void> {

@@ -1,4 +1,6 @@
+import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
+import { isSent, sentByValue } from '../lane-plans.js';
 import type { ParityClass, RepairAction } from './judge-held.js';
 
 /* Reads the results of audits. The counts of a class are those of its findings, so they change as soon as a repair is verified. */
@@ -170,8 +172,11 @@ export interface SinkParity {
   readonly unreadable: number;
 }
 
-/** Returns the audits of each sink in each workspace. Its cost depends on the number of lanes and of differences. */
-export async function sinkParities(ledger: Ledger): Promise<SinkParity[]> {
+/**
+ * Returns the audits of each sink in each workspace, without the lanes to which the configuration no longer sends. Its cost
+ * depends on the number of lanes and of differences.
+ */
+export async function sinkParities(ledger: Ledger, config: Pick<Config, 'syncs'>): Promise<SinkParity[]> {
   return await ledger.db.query<SinkParity>(
     `with found as materialized (
        select sink_id, pigeonhole_number,
@@ -188,6 +193,8 @@ export async function sinkParities(ledger: Ledger): Promise<SinkParity[]> {
        join sinks k on k.id = p.sink_id and k.archived_at is null
        join pigeonholes g on g.pigeonhole_number = p.pigeonhole_number
        left join found f on f.sink_id = p.sink_id and f.pigeonhole_number = p.pigeonhole_number
+     where ${isSent('p.sink_id, p.pigeonhole_number', '$1')}
      group by k.name, g.workspace order by k.name, g.workspace`,
+    [sentByValue(config)],
   );
 }

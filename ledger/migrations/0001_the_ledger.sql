@@ -1180,6 +1180,9 @@ create table statements (
   occasion          text not null check (occasion in ('request', 'closing')), -- closing: made once after the end of the event
   requested_at      timestamptz not null default clock_timestamp(), -- lists must be read after this time
   ended_at          timestamptz, -- closing: the end of the event, as in pigeonholes
+  audits            boolean not null default false, -- the destinations are audited first (decision 0109)
+  audits_requested_at timestamptz, -- null: not yet
+  audited_sinks     text[] not null default '{}', -- those whose audit was requested
   completed_at      timestamptz, -- null: it is being made
   agrees            boolean,
   open_points       integer,

@@ -139,7 +139,7 @@ describe('a comparison with a destination', () => {
   const destination = (parity: Parity): Destination => ({ ...statementOf().destinations[0]!, parity });
   const points = (parity: Parity) =>
     openPoints({ source: { lists: [] }, destinations: [destination(parity)], notRead: [] });
-  const sentence = (parity: Parity) => parityText(destination(parity), () => 'today');
+  const sentence = (parity: Parity) => parityText(destination(parity), () => 'today', '2026-11-01T00:00:00.000Z');
 
   it('says that everything is there, and leaves nothing open', () => {
     expect(points({ ...same, ...none })).toEqual([]);

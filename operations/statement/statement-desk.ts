@@ -2,18 +2,18 @@ import type { Collaborators } from '../../cycles/collaborators.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { placeName } from '../../ledger/pauses.js';
 import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
+import type { WorkflowStarter } from '../orchestration.js';
 import { readSnapshot, type StatusSnapshot, type StatusSources } from '../read-status.js';
-import type { PigeonholeView } from '../status-view.js';
+import { auditDestinations, auditProgress } from './audit-destinations.js';
 import { streamReads, type StreamRead } from './count-source.js';
 import { sourceLists } from './judge-statement.js';
 import { makeStatement } from './make-statement.js';
+import { type Hold, holdOf } from './reading-hold.js';
 import { signStatement } from './sign-statement.js';
 import { openStatements, requestClosingStatements, type StoredStatement, storeStatement } from './statement-store.js';
 
 /** After this time, a statement is made although lists were not read again. It then names them. */
 const giveUpAfterMs = 60 * 60_000;
-/** For this time after its request, a statement waits for the service and its quota, because most outages are short. */
-const waitForServiceMs = 5 * 60_000;
 /** Maximum time for which a statement waits, after the lists were read, for deliveries and for checks of missing items. */
 const settleMs = 90_000;
 
@@ -27,41 +27,58 @@ export interface StatementDeps extends StatusSources {
  * Requests the closing statements that are due (`alerts.when.closing-statement`), and makes the requested statements
  * whose lists have been read again. Any process may call it at any time: a statement is stored once.
  */
-export async function attendToStatements(deps: StatementDeps, wakeReaders: () => void): Promise<void> {
+export async function attendToStatements(
+  deps: StatementDeps,
+  starter: Pick<WorkflowStarter, 'wakeReaders' | 'wakeSinks'>,
+): Promise<void> {
   const { ledger, config } = deps;
   const afterEndMs = config.alerts?.when['closing-statement'];
   if (afterEndMs !== undefined) {
     const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
     const numbers = selected.map(({ pigeonholeNumber }) => pigeonholeNumber);
-    if (await requestClosingStatements(ledger, numbers, afterEndMs)) wakeReaders();
+    if (await requestClosingStatements(ledger, numbers, afterEndMs)) starter.wakeReaders();
   }
-  for (const statement of await openStatements(ledger)) await attendTo(deps, statement);
+  for (const statement of await openStatements(ledger)) await attendTo(deps, starter, statement);
 }
 
-/** Progress of the reading for a statement. */
+/** Progress of the work for a statement. */
 export interface StatementProgress {
   readonly lists: number;
   readonly read: number;
   /** Why nothing can be read now, in words; null: it can. */
   readonly blocked: string | null;
+  /** Progress of the audits; null: none were requested, or they start later. */
+  readonly audits: {
+    readonly destinations: number;
+    readonly done: number;
+    /** Items that were compared so far, and the number that will probably be. */
+    readonly checked: number;
+    readonly total: number;
+  } | null;
 }
 
-async function attendTo(deps: StatementDeps, stored: StoredStatement): Promise<void> {
+/** Asks only about the event of the statement, until everything is read: a process may have thousands of others. */
+async function attendTo(
+  deps: StatementDeps,
+  starter: Pick<WorkflowStarter, 'wakeSinks'>,
+  stored: StoredStatement,
+): Promise<void> {
   const { ledger, config, sinks, log } = deps;
-  const snapshot = await readSnapshot(deps, null, { withQuotas: false });
-  const reads = await readsFor(ledger, stored);
-  const blocked = blockedBy(snapshot.status, stored);
+  const [reads, hold] = await Promise.all([readsFor(ledger, stored), holdOf(deps, stored)]);
   const now = ledger.clock.nowMs();
   const age = now - stored.requestedAt.getTime();
-  const isRead = isComplete(reads, snapshot, stored);
-  if (!isRead && age < (blocked === null ? giveUpAfterMs : blocked.forMs)) return;
+  const isRead = isComplete(reads, hold);
+  if (!isRead && age < (hold.why === null ? giveUpAfterMs : hold.forMs)) return;
   if (isRead && reads.length > 0) {
     const readAt = Math.max(...reads.flatMap(({ until }) => until?.getTime() ?? []));
-    if (now - readAt < settleMs && (await isMoving(ledger, snapshot, stored))) return;
+    if (now - readAt < settleMs && (await isMoving(deps, stored))) return;
   }
+  const isWaiting = stored.audits && age < giveUpAfterMs;
+  if (isWaiting && !(await auditDestinations({ deps, starter }, stored))) return;
+  const snapshot = await readSnapshot(deps, null, { withQuotas: false });
   const sinkIds = new Map([...sinks.values()].map(({ name, id }) => [name, id]));
   const statement = await makeStatement({ ledger, config, status: snapshot.status, sinkIds }, stored, {
-    blocked: isRead ? null : (blocked?.why ?? null),
+    blocked: isRead ? null : hold.why,
   });
   const isStored = await storeStatement(ledger, stored.number, {
     document: JSON.stringify(signStatement(statement, ledger.signing)),
@@ -86,59 +103,31 @@ async function readsFor(
   return reads.filter(({ isGone }) => !isGone);
 }
 
-/** Returns how far the reading for a statement has come. */
-export async function statementProgress(sources: StatusSources, stored: StoredStatement): Promise<StatementProgress> {
-  const snapshot = await readSnapshot(sources, stored.workspace, { withQuotas: false });
-  const reads = await readsFor(sources.ledger, stored);
-  const read = reads.filter(({ isRead }) => isRead).length;
-  return { lists: reads.length, read, blocked: blockedBy(snapshot.status, stored)?.why ?? null };
+/** Returns how far the work for a statement has come. */
+export async function statementProgress(
+  sources: Pick<StatusSources, 'ledger' | 'config'>,
+  stored: StoredStatement,
+): Promise<StatementProgress> {
+  const { ledger } = sources;
+  const [reads, hold, audits] = await Promise.all([
+    readsFor(ledger, stored),
+    holdOf(sources, stored),
+    auditProgress(sources, stored),
+  ]);
+  return { lists: reads.length, read: reads.filter(({ isRead }) => isRead).length, blocked: hold.why, audits };
 }
 
 /** Whether every list was read again, or nothing is left to read. Pure. */
-function isComplete(
-  reads: readonly StreamRead[],
-  { status }: Pick<StatusSnapshot, 'status'>,
-  stored: Pick<StoredStatement, 'workspace' | 'pigeonholeId'>,
-): boolean {
-  const isGone = placeOf(status, stored)?.goneAt != null;
+function isComplete(reads: readonly StreamRead[], { isGone }: Hold): boolean {
   return isGone || (reads.length > 0 && reads.every(({ isRead }) => isRead));
-}
-
-function placeOf(
-  { workspaces }: StatusSnapshot['status'],
-  { workspace, pigeonholeId }: Pick<StoredStatement, 'workspace' | 'pigeonholeId'>,
-): PigeonholeView | undefined {
-  return workspaces.find(({ name }) => name === workspace)?.pigeonholes.find(({ id }) => id === pigeonholeId);
-}
-
-/** Why a pigeonhole is not read now, in words, and for how long a statement waits for that. */
-interface Block {
-  readonly why: string;
-  readonly forMs: number;
-}
-
-/** Pure. */
-function blockedBy(
-  status: StatusSnapshot['status'],
-  stored: Pick<StoredStatement, 'workspace' | 'pigeonholeId'>,
-): Block | null {
-  const own = status.workspaces.find(({ name }) => name === stored.workspace);
-  const place = placeOf(status, stored);
-  if (own === undefined || place === undefined)
-    return { why: 'the configuration no longer reads this event', forMs: 0 };
-  if (own.pause?.cause === 'credential') return { why: 'the event service does not accept the access key', forMs: 0 };
-  if (own.pause !== null || place.pause !== null) return { why: 'the reading is paused', forMs: 0 };
-  if (own.unanswered !== null) return { why: 'the event service does not answer', forMs: waitForServiceMs };
-  if (own.state !== 'waiting' || own.reason !== 'quota') return null;
-  return { why: 'the permitted number of requests to the event service is used up', forMs: waitForServiceMs };
 }
 
 /** Whether deliveries or checks of missing items are in progress that a statement should wait for. */
 async function isMoving(
-  ledger: Ledger,
-  { status, lanes }: StatusSnapshot,
+  deps: StatementDeps,
   { workspace, pigeonholeId, pigeonholeNumber }: StoredStatement,
 ): Promise<boolean> {
+  const { status, lanes }: StatusSnapshot = await readSnapshot(deps, null, { withQuotas: false });
   const stopped = new Set(
     status.sinks
       .filter(({ state, approval, mode }) => state !== 'working' || (mode === 'observe' && approval === null))
@@ -152,8 +141,9 @@ async function isMoving(
       !stopped.has(lane.sink),
   );
   if (isDelivering) return true;
-  const rows = await ledger.db.query(`select 1 from missing where pigeonhole_number = $1 and state = 'open' limit 1`, [
-    pigeonholeNumber,
-  ]);
+  const rows = await deps.ledger.db.query(
+    `select 1 from missing where pigeonhole_number = $1 and state = 'open' limit 1`,
+    [pigeonholeNumber],
+  );
   return rows.length > 0;
 }

@@ -130,7 +130,7 @@ function zoneOf({ timezone }: Statement['event']): string | null {
   return timezone !== null && isTimezone(timezone) ? timezone : null;
 }
 
-function destinationSection({ destinations, event }: Statement, { isShort }: Layout): string {
+function destinationSection({ destinations, event, requestedAt }: Statement, { isShort }: Layout): string {
   if (destinations.length === 0) return '';
   const bodies = destinations.map((destination) => {
     const { name, type, state } = destination;
@@ -141,7 +141,7 @@ function destinationSection({ destinations, event }: Statement, { isShort }: Lay
     });
     const notes = [
       removalsText(destination),
-      parityText(destination, (iso) => localInstant(iso, zoneOf(event))),
+      parityText(destination, (iso) => localInstant(iso, zoneOf(event)), requestedAt),
     ].filter((note) => note !== null);
     return `<tbody><tr class="group"><th colspan="8" scope="rowgroup">${text(name)} <span>(${text(type)}${stateNotes[state]})</span></th></tr>
 ${rows.join('\n')}${notes.map((note) => `<tr><td colspan="8" class="why">${text(note)}</td></tr>`).join('')}</tbody>`;

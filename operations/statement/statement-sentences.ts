@@ -72,8 +72,13 @@ export function parityDifferences(parity: Parity | null): { class: keyof Parity;
 /**
  * Returns what the last comparison with a destination found, in a sentence; null if there was none. Pure.
  * @param at formats an instant
+ * @param requestedAt instant of the request for the statement; a comparison that ended before it says so
  */
-export function parityText({ name, parity }: Destination, at: (iso: string) => string): string | null {
+export function parityText(
+  { name, parity }: Destination,
+  at: (iso: string) => string,
+  requestedAt: string,
+): string | null {
   if (parity === null) return null;
   const { comparedAt, compared, same, explained, unreadable } = parity;
   const parts = [
@@ -85,7 +90,8 @@ export function parityText({ name, parity }: Destination, at: (iso: string) => s
     same === compared && parts.length === 0
       ? 'all are there as sent'
       : [`${grouped(same)} are there as sent`, ...parts].join('; ');
-  return `Compared with what ${name} holds, ${at(comparedAt)}: of ${counted(compared, 'delivered item')}, ${found}.`;
+  const age = comparedAt < requestedAt ? ', which is before this statement was requested' : '';
+  return `Compared with what ${name} holds, ${at(comparedAt)}${age}: of ${counted(compared, 'delivered item')}, ${found}.`;
 }
 
 /** Returns how reading was interrupted, in a sentence. Pure. */

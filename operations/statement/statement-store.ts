@@ -10,6 +10,12 @@ export interface StoredStatement {
   /** `closing`: pigeonpost makes it after the end of the event; `request`: an operator requested it. */
   readonly occasion: 'request' | 'closing';
   readonly requestedAt: Date;
+  /** Whether the destinations are audited first. */
+  readonly audits: boolean;
+  /** Null: the audits were not requested yet. */
+  readonly auditsRequestedAt: Date | null;
+  /** The sinks whose audit was requested. */
+  readonly auditedSinks: readonly string[];
   /** Null: it is being made. */
   readonly completedAt: Date | null;
   /** The signed statement, as JSON; null: it is being made. */
@@ -17,28 +23,42 @@ export interface StoredStatement {
 }
 
 const columns = `s.number, s.pigeonhole_number as "pigeonholeNumber", p.workspace, p.pigeonhole_id as "pigeonholeId",
-  s.occasion, s.requested_at as "requestedAt", s.completed_at as "completedAt"`;
+  s.occasion, s.requested_at as "requestedAt", s.completed_at as "completedAt", s.audits,
+  s.audits_requested_at as "auditsRequestedAt", array_to_json(s.audited_sinks)::text as "auditedSinks"`;
+
+/** A row of the table, as `columns` selects it. */
+type Row = Omit<StoredStatement, 'auditedSinks'> & { readonly auditedSinks: string };
+
+function toStored({ auditedSinks, ...row }: Row): StoredStatement {
+  return { ...row, auditedSinks: JSON.parse(auditedSinks) as string[] };
+}
 
 /**
  * Requests a statement, and makes every list of the pigeonhole due for a complete read. If one is being made that was
  * also requested, returns that one. The caller wakes the readers.
+ * @param options.audits whether the destinations are audited first
  */
-export async function requestStatement(ledger: Ledger, pigeonholeNumber: number): Promise<number> {
+export async function requestStatement(
+  ledger: Ledger,
+  pigeonholeNumber: number,
+  { audits }: { readonly audits: boolean },
+): Promise<number> {
   const number = await ledger.db.transaction(async (tx) => {
     const [known] = await tx.query<{ number: number }>(
-      `select number from statements where pigeonhole_number = $1 and occasion = 'request' and completed_at is null`,
-      [pigeonholeNumber],
+      `update statements set audits = audits or $2
+       where pigeonhole_number = $1 and occasion = 'request' and completed_at is null returning number`,
+      [pigeonholeNumber, audits],
     );
     if (known !== undefined) return known.number;
     const [added] = await tx.query<{ number: number }>(
-      `insert into statements (pigeonhole_number, occasion) values ($1, 'request')
+      `insert into statements (pigeonhole_number, occasion, audits) values ($1, 'request', $2)
        on conflict (pigeonhole_number, occasion) where completed_at is null do nothing returning number`,
-      [pigeonholeNumber],
+      [pigeonholeNumber, audits],
     );
     if (added !== undefined) await requestSweeps(tx, pigeonholeNumber, null);
     return added?.number;
   });
-  return number ?? (await requestStatement(ledger, pigeonholeNumber)); // another process has just added one
+  return number ?? (await requestStatement(ledger, pigeonholeNumber, { audits })); // another process has just added one
 }
 
 /** After this time, pigeonpost no longer makes the closing statement of an event, such as after a long standstill. */
@@ -81,9 +101,23 @@ const isDue = `p.ended_at + $2::float8 * interval '1 millisecond' between now() 
 
 /** Returns the statements that are being made. */
 export async function openStatements(ledger: Ledger): Promise<StoredStatement[]> {
-  return await ledger.db.query<StoredStatement>(
+  const rows = await ledger.db.query<Row>(
     `select ${columns}, null as document from statements s join pigeonholes p on p.pigeonhole_number = s.pigeonhole_number
      where s.completed_at is null order by s.number`,
+  );
+  return rows.map(toStored);
+}
+
+/** Notes that the audits for a statement were requested, unless another process has noted it. */
+export async function noteAudits(
+  ledger: Ledger,
+  number: number,
+  { at, sinks }: { readonly at: Date; readonly sinks: readonly string[] },
+): Promise<void> {
+  await ledger.db.query(
+    `update statements set audits_requested_at = $2, audited_sinks = $3::text[]
+     where number = $1 and audits_requested_at is null`,
+    [number, at, sinks],
   );
 }
 
@@ -103,16 +137,19 @@ export async function storeStatement(
 
 /** Returns a statement; undefined if there is none with this number. */
 export async function findStatement(ledger: Ledger, number: number): Promise<StoredStatement | undefined> {
-  const [row] = await ledger.db.query<StoredStatement>(
+  const [row] = await ledger.db.query<Row>(
     `select ${columns}, s.document from statements s join pigeonholes p on p.pigeonhole_number = s.pigeonhole_number
      where s.number = $1`,
     [number],
   );
-  return row;
+  return row && toStored(row);
 }
 
 /** A statement without its document. */
-export interface StatementEntry extends Omit<StoredStatement, 'document' | 'pigeonholeNumber'> {
+export interface StatementEntry extends Omit<
+  StoredStatement,
+  'document' | 'pigeonholeNumber' | 'audits' | 'auditsRequestedAt' | 'auditedSinks'
+> {
   /** Null: it is being made. */
   readonly agrees: boolean | null;
   readonly openPoints: number | null;

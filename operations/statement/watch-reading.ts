@@ -1,4 +1,4 @@
-import { readSnapshot, type StatusSources } from '../read-status.js';
+import { readReading, type StatusSources } from '../read-status.js';
 import type { Status } from '../status-view.js';
 import { type PresentInterruption, startCheck, storeInterruptions } from './interruption-store.js';
 import type { InterruptionCause } from './statement.js';
@@ -15,10 +15,10 @@ export async function watchReading(sources: StatusSources, everyMs: number): Pro
   const { ledger } = sources;
   const check = await startCheck(ledger, everyMs * 0.8); // a timer may fire a little early
   if (check === undefined) return;
-  const { status, now } = await readSnapshot(sources, null, { withQuotas: false });
+  const { workspaces, now } = await readReading(sources);
   const { at, last } = check;
   const stoppedSince = last !== null && at.getTime() - last.getTime() > stoppedAfterMs ? last : null;
-  await storeInterruptions(ledger, presentInterruptions(status, now), { at, stoppedSince });
+  await storeInterruptions(ledger, presentInterruptions({ workspaces }, now), { at, stoppedSince });
 }
 
 const waits: ReadonlySet<string | null> = new Set(['quota', 'throttled', 'credential'] satisfies InterruptionCause[]);

@@ -5,9 +5,8 @@ import type { StatementView } from '../../api/statements.js';
 import { attendToStatements, type StatementDeps } from '../../operations/statement/statement-desk.js';
 import type { SignedStatement } from '../../operations/statement/statement.js';
 import type { Scene } from './scene.js';
+import { starterOf } from './starter-of.js';
 import { pigeonhole } from './stage.js';
-
-const nothing = (): void => undefined;
 
 /** Returns what a process passes to the making of statements. */
 export function statementDeps({ deps }: Pick<Scene, 'deps'>): StatementDeps {
@@ -32,8 +31,8 @@ export async function apiText(
 }
 
 /** Requests a statement of the stage's pigeonhole. @returns its number */
-export async function askForStatement(app: ApiApp): Promise<number> {
-  const { status, text } = await apiText(app, `/api/pigeonholes/acme/${pigeonhole}/statements`, {});
+export async function askForStatement(app: ApiApp, request: { readonly audit?: boolean } = {}): Promise<number> {
+  const { status, text } = await apiText(app, `/api/pigeonholes/acme/${pigeonhole}/statements`, request);
   if (status !== 200) throw new Error(`the request for a statement answers HTTP ${status}: ${text}`);
   return (JSON.parse(text) as { number: number }).number;
 }
@@ -56,7 +55,7 @@ export async function makeStatement(
   for (let round = 0; round < 200; round += 1) {
     await scene.settle();
     await scene.save();
-    await attendToStatements(statementDeps(scene), nothing);
+    await attendToStatements(statementDeps(scene), starterOf(scene.deps));
     const { progress } = await lookAtStatement(app, number);
     if (progress === null || progress.blocked !== null || progress.read === progress.lists) break;
     // A long list is read in several cycles, between which it rests.
@@ -64,7 +63,7 @@ export async function makeStatement(
   }
   if ((await lookAtStatement(app, number)).completedAt === null) {
     await waits();
-    await attendToStatements(statementDeps(scene), nothing);
+    await attendToStatements(statementDeps(scene), starterOf(scene.deps));
   }
   const { signed, progress } = await lookAtStatement(app, number);
   if (signed === null) throw new Error(`the statement is not complete: ${JSON.stringify(progress)}`);

@@ -76,7 +76,8 @@ async function endedEvent(stage: Stage): Promise<Scene> {
   return scene;
 }
 
-const attend = (deps: StatementDeps): Promise<void> => attendToStatements(deps, () => undefined);
+const attend = (deps: StatementDeps): Promise<void> =>
+  attendToStatements(deps, { wakeReaders: () => undefined, wakeSinks: async () => undefined });
 const statements = async ({ ledger }: Pick<Scene, 'ledger'>): Promise<unknown[]> =>
   await ledger.db.query('select occasion, completed_at is not null as done from statements order by number');
 

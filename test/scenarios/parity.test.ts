@@ -1,3 +1,4 @@
+import { sinkParities } from '../../delivering/parity/lane-parity.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { audit, auditNow, findings, findingTexts, parityCounts, repair, requestAudit, runAudit } from '../kit/audit.js';
 import { HeldSink } from '../kit/held-sink.js';
@@ -106,6 +107,18 @@ describe.each(kinds)('an audit, on %s', (kind) => {
     const rows = await stage.db.query('select p::text as p, f::text as f from parity_passes p, parity_findings f');
     expect(JSON.stringify(rows)).not.toContain('MARK');
     expect(scene.logText()).not.toContain('MARK');
+  });
+
+  it('counts only lanes to which the configuration sends', async () => {
+    const stage = await stages.open(kind);
+    const sink = new HeldSink();
+    const scene = await delivered(stage, sink, 2);
+    sink.records.delete('attendees:2');
+    await audit(scene, 'crm');
+    expect(await sinkParities(scene.ledger, scene.deps.config)).toMatchObject([
+      { sink: 'crm', compared: 2, missing: 1 },
+    ]);
+    expect(await sinkParities(scene.ledger, { syncs: {} })).toEqual([]);
   });
 
   it('continues where a process that was killed left it', async () => {

@@ -17,10 +17,10 @@ import {
   statementApi,
   statementDeps,
 } from '../kit/statement.js';
+import { starterOf } from '../kit/starter-of.js';
 import { truthOf } from '../kit/truth.js';
 
 const stages = useStages();
-const nothing = (): void => undefined;
 const place = { kind: 'pigeonhole', name: { workspace: 'acme', pigeonholeId: pigeonhole } } as const;
 
 const listOf = (statement: Statement, list: string) => statement.source.lists.find((each) => each.list === list)!;
@@ -153,7 +153,7 @@ describe.each(kinds)('a statement of an event, on %s', (kind) => {
 
     const number = await askForStatement(app);
     expect(await askForStatement(app)).toBe(number);
-    await attendToStatements(statementDeps(scene), nothing);
+    await attendToStatements(statementDeps(scene), starterOf(scene.deps));
     const { signed, progress } = await lookAtStatement(app, number);
     expect(signed).toBeNull();
     expect(progress).toMatchObject({ read: 0, blocked: null });
@@ -161,7 +161,7 @@ describe.each(kinds)('a statement of an event, on %s', (kind) => {
 
     await scene.settle();
     await scene.save();
-    await attendToStatements(statementDeps(scene), nothing);
+    await attendToStatements(statementDeps(scene), starterOf(scene.deps));
     expect((await lookAtStatement(app, number)).completedAt).not.toBeNull();
     expect(await askForStatement(app)).toBe(number + 1);
   });
