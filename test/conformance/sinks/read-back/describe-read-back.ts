@@ -1,5 +1,12 @@
+import type { Subject } from '../../../../sinks/sink.js';
 import { Auditor, type Delivered } from '../auditor.js';
-import { erased, type HeldDestination, type HeldObject, type StartDestination } from './held-destination.js';
+import {
+  erased,
+  type HeldDestination,
+  type HeldObject,
+  type StartDestination,
+  type Version,
+} from './held-destination.js';
 
 /** The items whose objects people change. */
 const planted = { deleted: 1, edited: 2, behind: 3, duplicated: 4, merged: 5, restored: 7 } as const;
@@ -27,7 +34,8 @@ export function describeReadBack(
     it(
       `finds each planted difference among ${items} items and no other, and a repair leaves none`,
       async () => {
-        const { sink, item } = destination;
+        const { sink } = destination;
+        const item = (number: number, version: Version): Subject => destination.item(number, version);
         const auditor = new Auditor(sink, undefined, destination.pass);
         const numbers = Array.from({ length: items }, (_, at) => at + 1);
         await auditor.deliver(numbers.map((number) => item(number, 'first')));
