@@ -105,7 +105,7 @@ export interface LedgerFacts {
   readonly sweeps: readonly SweepState[];
 }
 
-/** What is read, and how far: the part of `LedgerFacts` that says nothing of deliveries. */
+/** The state of the reading: the part of `LedgerFacts` that says nothing of deliveries. */
 export interface ReadingFacts extends Pick<LedgerStatus, 'workspaces' | 'pigeonholes'> {
   readonly freshness: AllFreshness;
   readonly sweeps: readonly SweepState[];

@@ -6,7 +6,7 @@ import type { StoredStatement } from './statement-store.js';
 /** For this time after its request, a statement waits for the service and its quota, because most outages are short. */
 const waitForServiceMs = 5 * 60_000;
 
-/** What keeps an event from being read now. */
+/** Reason for which an event is not read now. */
 export interface Hold {
   /** In words; null: it is read. */
   readonly why: string | null;
@@ -16,7 +16,7 @@ export interface Hold {
   readonly isGone: boolean;
 }
 
-/** Returns what keeps the event of a statement from being read now. Its cost does not depend on the number of events. */
+/** Returns the reason for which the event of a statement is not read now. Its cost does not depend on the number of events. */
 export async function holdOf(
   { ledger, config }: Pick<Collaborators, 'ledger' | 'config'>,
   { workspace, pigeonholeId, pigeonholeNumber }: StoredStatement,
