@@ -30,6 +30,7 @@ import { servePageCodes } from './page-codes.js';
 import { serveSignIn } from './sign-in.js';
 import { serveSignOut } from './sign-out.js';
 import { serveLiveChanges } from './live-changes.js';
+import { serveEventStory } from './event-story.js';
 import { serveExports } from './exports.js';
 import { serveImports } from './imports.js';
 import { serveIncidents } from './incidents.js';
@@ -85,6 +86,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveSyncs(app, sources);
   serveReady(app, sources); // before the pigeonholes, whose address pattern also matches it
   servePigeonholes(app, sources);
+  serveEventStory(app, sources);
   serveStatements(app, sources);
   serveSinks(app, sources);
   serveParity(app, sources);

@@ -14,6 +14,7 @@ type Route =
   | RoutesIn<typeof import('./deletions.js')>
   | RoutesIn<typeof import('./erasures.js')>
   | RoutesIn<typeof import('./drafts.js')>
+  | RoutesIn<typeof import('./event-story.js')>
   | RoutesIn<typeof import('./exports.js')>
   | RoutesIn<typeof import('./find.js')>
   | RoutesIn<typeof import('./imports.js')>

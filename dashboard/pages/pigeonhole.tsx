@@ -1,6 +1,8 @@
+import type { EventStoryView } from '../../api/event-story.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import { useAllParts, useAsked } from '../asking/use-asked.js';
 import { PageHead, Facts, MinutesChart, perMinute, AskedPanel, Table, type Column, named } from '../parts/panel.js';
+import { EventPanels } from '../parts/event-story.js';
 import { ExportPanel } from '../parts/export.js';
 import { Cadences, QuotaPanel } from '../parts/reading.js';
 import { PauseButton, ReadButtons, Button } from '../parts/controls.js';
@@ -27,6 +29,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
   const params = { workspace, id };
   const asked = useAsked('/api/pigeonholes/{workspace}/{id}', { params });
   const streams = useAllParts('/api/pigeonholes/{workspace}/{id}/streams', { params });
+  const story = useAsked(id === '0' ? null : '/api/pigeonholes/{workspace}/{id}/story', { params }, 10_000);
   const overview = useAsked('/api/overview', {});
   const name = `${workspace}/${id}`;
   const data = asked.data;
@@ -39,7 +42,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
   return (
     <>
       <PageHead
-        kind={id === '0' ? 'Workspace lists' : `Pigeonhole ${name}`}
+        kind={id === '0' ? 'Workspace lists' : `Event ${name}`}
         title={id === '0' ? `Lists of ${workspace}` : (data?.name ?? name)}
         note={data === undefined ? [] : notesOf(data)}
       >
@@ -58,11 +61,14 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
         <PauseButton kind="pigeonhole" name={name} paused={data?.pause != null} />
       </PageHead>
       <Troubles troubles={[...above, ...(data?.troubles ?? [])]} />
+      {id === '0' ? null : <EventPanels place={params} asked={story} />}
       <AskedPanel title="Reading" id="reading" asked={asked} lines={3}>
         {(pigeonhole) => <Reading pigeonhole={pigeonhole} />}
       </AskedPanel>
       <AskedPanel title="Streams" id="streams" asked={streams} lines={8} aside={(rows) => grouped(rows.length)}>
-        {(rows) => <StreamTable streams={rows} name={name} freshness={data?.freshness} />}
+        {(rows) => (
+          <StreamTable streams={rows} name={name} freshness={data?.freshness} titles={titlesOf(story.data?.sessions)} />
+        )}
       </AskedPanel>
       <ExportPanel workspace={workspace} pigeonholeId={Number(id)} />
       <QuotaPanel workspace={workspace} />
@@ -87,7 +93,14 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
   return (
     <>
       <div class="inside">
-        <MinutesChart minutes={foundByMinute} of="changes found" large />
+        <figure class="hour">
+          <MinutesChart minutes={foundByMinute} of="changes found" large />
+          <figcaption>
+            <span>an hour ago</span>
+            <span>at most {grouped(Math.max(0, ...foundByMinute))} changes a minute</span>
+            <span>now</span>
+          </figcaption>
+        </figure>
       </div>
       <Facts
         facts={[
@@ -176,10 +189,16 @@ interface StreamTableProps {
   readonly name: string;
   /** Undefined until the pigeonhole is loaded. */
   readonly freshness: Freshness | undefined;
+  /** Titles of the sessions. */
+  readonly titles: ReadonlyMap<number, string>;
+}
+
+function titlesOf(sessions: EventStoryView['sessions'] = []): ReadonlyMap<number, string> {
+  return new Map(sessions.flatMap(({ sessionId, title }) => (title === null ? [] : [[sessionId, title] as const])));
 }
 
 /** The streams of a pigeonhole: order, checkpoint and next reads. */
-function StreamTable({ streams, name, freshness }: StreamTableProps) {
+function StreamTable({ streams, name, freshness, titles }: StreamTableProps) {
   const mayOperate = useMay('operate');
   const [all, setAll] = useState(false);
   const ordered = streams.toSorted((a, b) => rank(a) - rank(b));
@@ -204,7 +223,7 @@ function StreamTable({ streams, name, freshness }: StreamTableProps) {
   return (
     <>
       <Table
-        columns={[...streamColumns(freshness), ...(mayOperate ? [sweepColumn] : [])]}
+        columns={[...streamColumns(freshness, titles), ...(mayOperate ? [sweepColumn] : [])]}
         rows={shown}
         keyOf={({ list, sessionId }) => `${list} ${sessionId}`}
         isDim={({ wanted }) => !wanted}
@@ -220,9 +239,17 @@ function StreamTable({ streams, name, freshness }: StreamTableProps) {
   );
 }
 
-function streamColumns(freshness: Freshness | undefined): readonly Column<StreamView>[] {
+function streamColumns(
+  freshness: Freshness | undefined,
+  titles: ReadonlyMap<number, string>,
+): readonly Column<StreamView>[] {
   return [
-    ['List', 'name', ({ list, sessionId }) => named(list, sessionId === null ? null : `session ${sessionId}`)],
+    [
+      'List',
+      'name',
+      ({ list, sessionId }) =>
+        named(list, sessionId === null ? null : (titles.get(sessionId) ?? `session ${sessionId}`)),
+    ],
     [
       'State',
       '',

@@ -73,6 +73,7 @@ const readable = [
   '/api/pigeonholes',
   '/api/pigeonholes/acme/101',
   '/api/pigeonholes/acme/101/streams',
+  '/api/pigeonholes/acme/101/story',
   '/api/pigeonholes/101/ready?workspace=acme',
   '/api/pigeonholes/acme/101/statements',
   '/api/statement-key',
