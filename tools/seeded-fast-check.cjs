@@ -6,4 +6,17 @@ const fastCheck = require('../node_modules/fast-check/lib/cjs/fast-check.js');
  */
 fastCheck.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 20261121) });
 
-module.exports = fastCheck;
+const surrogates = { from: 0xd800, count: 0x800 };
+/** Every character that can stand in a text, as `unit: 'binary'` of fast-check, which builds a table of a million characters. */
+const anyCharacter = fastCheck.nat({ max: 0x10ffff - surrogates.count }).map(
+  (at) => String.fromCodePoint(at < surrogates.from ? at : at + surrogates.count),
+  (text) => {
+    const point = [...text].length === 1 ? text.codePointAt(0) : Number.NaN;
+    if (!(point < surrogates.from || point >= surrogates.from + surrogates.count)) throw new Error('is no character');
+    return point < surrogates.from ? point : point - surrogates.count;
+  },
+);
+const string = (constraints) =>
+  fastCheck.string(constraints?.unit === 'binary' ? { ...constraints, unit: anyCharacter } : constraints);
+
+module.exports = { ...fastCheck, string, default: { ...fastCheck.default, string } };

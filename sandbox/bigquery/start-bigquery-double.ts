@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyPairKeyObjectResult, verify } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
@@ -47,6 +47,9 @@ const rules: readonly RequestRule[] = [
   },
 ];
 
+/** Each process creates only one, because it may take a second. */
+let pair: KeyPairKeyObjectResult | undefined;
+
 /**
  * Starts a BigQuery table with `tabledata.insertAll`, and Google's token endpoint, which verifies assertions. Drops
  * duplicates by `insertId`. The table starts with one row. Sources: sinks/http/README.md, "BigQuery".
@@ -54,7 +57,7 @@ const rules: readonly RequestRule[] = [
 export async function startBigQueryDouble(options: BigQueryOptions = {}): Promise<BigQueryDouble> {
   const { billing, unknownFor } = { ...freshAccount, ...options };
   let inserts = 0;
-  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  pair ??= generateKeyPairSync('rsa', { modulusLength: 2048 });
   const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const rows: Record<string, unknown>[] = [{ id: 'before', list: 'questions', key: '1', text: 'loaded last year' }];
   const seen = new Set<string>();
