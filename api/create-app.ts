@@ -15,6 +15,7 @@ import { TokenGuard } from './token-guard.js';
 import { serveBackup } from './backup.js';
 import { serveConfiguration, servePreview } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
+import { serveDeliveries } from './deliveries.js';
 import { serveDeletions } from './deletions.js';
 import { serveDrafts } from './drafts.js';
 import { serveErasures, serveForgotten } from './erasures.js';
@@ -83,6 +84,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   servePreview(app, sources, places);
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
+  serveDeliveries(app, sources);
   serveSyncs(app, sources);
   serveReady(app, sources); // before the pigeonholes, whose address pattern also matches it
   servePigeonholes(app, sources);

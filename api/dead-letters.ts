@@ -6,8 +6,10 @@ import {
   deadLetterGroups,
   type DeadLetterPosition,
   deadLetters,
+  planRedrive,
   redriveDeadLetters,
 } from '../delivering/dead-letters.js';
+import { pausesOf } from '../ledger/pauses.js';
 import { audited } from './audit-log.js';
 import {
   answers,
@@ -122,6 +124,53 @@ export const itemsRoute = createRoute({
   ),
 });
 
+const redrivePlanSchema = z
+  .object({
+    changes: z.int(),
+    pigeonholes: z
+      .array(
+        z.object({
+          workspace: z.string(),
+          pigeonholeId: z.int(),
+          changes: z.int(),
+          changedSince: z
+            .int()
+            .describe(
+              'Those whose item has changed since. A sink that keeps records receives its present state instead of the old change.',
+            ),
+          mayRepeat: z.int().describe('Those that the sink may already have received.'),
+          confirmed: z.int().describe('Held removals of people who withdrew consent, which the redrive confirms.'),
+        }),
+      )
+      .readonly(),
+    paused: z.boolean().describe('Whether the sink is paused, so that nothing is sent before it is resumed.'),
+  })
+  .openapi('RedrivePlan');
+export type RedrivePlan = z.infer<typeof redrivePlanSchema>;
+
+export const redrivePlanRoute = createRoute({
+  method: 'get',
+  path: '/api/dead-letters/plan',
+  operationId: 'planRedrive',
+  tags: ['Dead letters'],
+  summary: 'Count what a redrive of these dead letters would send, without sending it',
+  ...needs({ right: 'read', looksLike }),
+  request: { query: deadLetterChoiceSchema },
+  responses: answers('The plan.', redrivePlanSchema),
+});
+
+/** Dead letters of at most this number of items can be chosen one by one. */
+const maxChosen = 200;
+
+const redriveSchema = deadLetterChoiceSchema.extend({
+  items: z
+    .array(z.strictObject({ pigeonhole: pigeonholeName(), list: listName(), key: itemKey() }))
+    .min(1)
+    .max(maxChosen)
+    .optional()
+    .describe('Only dead letters of these items.'),
+});
+
 export const redriveRoute = createRoute({
   method: 'post',
   path: '/api/dead-letters/redrive',
@@ -129,7 +178,7 @@ export const redriveRoute = createRoute({
   tags: ['Dead letters'],
   summary: 'Send dead letters again',
   ...needs({ right: 'operate', looksLike }),
-  request: { body: jsonBody(deadLetterChoiceSchema) },
+  request: { body: jsonBody(redriveSchema) },
   responses: answers(
     'The changes are due for delivery again.',
     z.object({ done: z.literal(true), changes: z.int() }),
@@ -170,20 +219,32 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
     const items = shows ? await audited(c, ledger, entry, name) : await name();
     return c.json({ items, next: part.next, more: part.next !== null }, 200);
   });
+  app.openapi(redrivePlanRoute, async (c) => {
+    const choice = c.req.valid('query');
+    const workspace = workspaceOf(c, choice.workspace) ?? undefined;
+    const pigeonholes = await planRedrive(ledger, { ...sent(choice), workspace });
+    const changes = pigeonholes.reduce((sum, part) => sum + part.changes, 0);
+    const names = choice.sink === undefined ? [] : [{ scope: 'sink', name: choice.sink } as const];
+    const paused = (await pausesOf(ledger, names)).length > 0;
+    return c.json({ changes, pigeonholes, paused }, 200);
+  });
   app.openapi(redriveRoute, async (c) => {
-    const choice = c.req.valid('json');
+    const { items, ...choice } = c.req.valid('json');
     const { sink, cause, list, pigeonhole } = choice;
-    if (pigeonhole !== undefined) requireWorkspace(c, pigeonhole.split('/')[0]!);
+    for (const place of [pigeonhole, ...(items ?? []).map((item) => item.pigeonhole)]) {
+      if (place !== undefined) requireWorkspace(c, place.split('/')[0]!);
+    }
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
     const detail = {
       cause: cause !== undefined && isCode.test(cause) ? cause : null,
       list: list ?? null,
       pigeonhole: pigeonhole ?? null,
       oneItem: choice.key !== undefined,
+      items: items?.length ?? null,
     };
     const target = sink === undefined ? null : sinkTarget(sources, sink);
     const changes = await audited(c, ledger, { action: 'redrive-dead-letters', target, detail }, async () => {
-      const done = await redriveDeadLetters(ledger, { ...sent(choice), workspace });
+      const done = await redriveDeadLetters(ledger, { ...sent(choice), workspace }, items ?? null);
       await starter.wakeSinks(done.woken);
       return done.changes;
     });

@@ -12,6 +12,7 @@ type Route =
   | RoutesIn<typeof import('./configuration.js')>
   | RoutesIn<typeof import('./dead-letters.js')>
   | RoutesIn<typeof import('./deletions.js')>
+  | RoutesIn<typeof import('./deliveries.js')>
   | RoutesIn<typeof import('./erasures.js')>
   | RoutesIn<typeof import('./drafts.js')>
   | RoutesIn<typeof import('./event-story.js')>

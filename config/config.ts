@@ -77,10 +77,14 @@ export interface Retention {
   readonly listsMs: Readonly<Record<string, number>>;
   /** Earlier revisions, counted from the change. */
   readonly changesMs: number;
+  /** The log of attempts, each counted from the attempt. */
+  readonly attemptsMs: number;
 }
 
 /** Default of `retention.changes`: earlier revisions are removed after this time. */
 export const defaultChangesMs = 30 * 24 * 60 * 60_000;
+/** Default of `retention.attempts`. */
+export const defaultAttemptsMs = 7 * 24 * 60 * 60_000;
 
 interface ConfigParts extends Pick<Config, 'file' | 'folder' | 'filledKeys' | 'warnings'> {
   readonly parsed: ParsedConfig;
@@ -133,7 +137,11 @@ function toSink(sink: CommonSink, settings: unknown): SinkConfig {
 }
 
 function toRetention(retention: ParsedConfig['retention']): Retention {
-  const { changes, ...lists }: Readonly<Record<string, number | undefined>> = retention ?? {};
+  const { changes, attempts, ...lists }: Readonly<Record<string, number | undefined>> = retention ?? {};
   const listsMs = Object.entries(lists).flatMap(([list, ms]) => (ms === undefined ? [] : [[list, ms] as const]));
-  return { listsMs: Object.fromEntries(listsMs), changesMs: changes ?? defaultChangesMs };
+  return {
+    listsMs: Object.fromEntries(listsMs),
+    changesMs: changes ?? defaultChangesMs,
+    attemptsMs: attempts ?? defaultAttemptsMs,
+  };
 }

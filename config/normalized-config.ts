@@ -1,4 +1,5 @@
 import {
+  defaultAttemptsMs,
   defaultChangesMs,
   type Config,
   type ImportFolder,
@@ -47,8 +48,8 @@ export function normalizedConfig(
 }
 
 /** Whether the file sets no retention. It is then left out, so that the document equals that of versions without retention. */
-function isDefault({ listsMs, changesMs }: Retention): boolean {
-  return Object.keys(listsMs).length === 0 && changesMs === defaultChangesMs;
+function isDefault({ listsMs, changesMs, attemptsMs }: Retention): boolean {
+  return Object.keys(listsMs).length === 0 && changesMs === defaultChangesMs && attemptsMs === defaultAttemptsMs;
 }
 
 /** Indexes the drop folders by path, so that the order of the list does not matter. */

@@ -1,3 +1,4 @@
+import type { AttemptRow } from '../ledger/attempts.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { engagementList } from '../base/lists.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -179,7 +180,11 @@ interface BatchOutcome extends Omit<LaneOutcome, 'reached'> {
    */
   readonly onlyLatest: boolean;
   /** The batch whose intent is settled; null if changes were looked up that an earlier batch sent. */
-  readonly batch: { readonly configuration: number; readonly reached: number } | null;
+  readonly batch: {
+    readonly configuration: number;
+    readonly reached: number;
+    readonly attempts: readonly AttemptRow[];
+  } | null;
 }
 
 /**
@@ -198,7 +203,7 @@ export async function finishBatch(
       const wasIntent = batch !== null && (await endIntent(tx, lease));
       // The statements are sent together and run in this order. None needs the result of another.
       await Promise.all([
-        writeDeliveries(tx, lease, batch?.configuration ?? null, settled),
+        writeDeliveries(tx, lease, batch?.configuration ?? null, settled, batch?.attempts),
         !wasIntent && supersedeErasedMeanwhile(tx, lease, settled),
         settleReplayed(tx, lease, settled),
         noteReplayed(tx, lease, settled),

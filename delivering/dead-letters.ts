@@ -115,18 +115,71 @@ export async function deadLetters(
   }));
 }
 
+/** An item whose dead letters are chosen. */
+export interface ChosenItem {
+  /** `<workspace>/<id>`. */
+  readonly pigeonhole: string;
+  readonly list: string;
+  readonly key: string;
+}
+
+/** Dead letters of one pigeonhole that a redrive would send. */
+export interface RedrivePart {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly changes: number;
+  /** Those whose item has changed since: a sink of records receives its present state instead. */
+  readonly changedSince: number;
+  /** Those that the sink may already have received. */
+  readonly mayRepeat: number;
+  /** Those that remove people who withdrew consent, and that the redrive confirms. */
+  readonly confirmed: number;
+}
+
+/** Returns what a redrive would send, by pigeonhole. */
+export async function planRedrive(ledger: Ledger, choice: DeadLetterChoice): Promise<RedrivePart[]> {
+  return await ledger.db.query<RedrivePart>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", count(*)::int as changes,
+       (count(*) filter (where i.last_sequence > d.sequence))::int as "changedSince",
+       (count(*) filter (where d.reason = any($8::text[])))::int as "mayRepeat",
+       (count(*) filter (where d.reason = $9))::int as confirmed
+     from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.pigeonhole_number = d.pigeonhole_number
+       left join lateral (select last_sequence from items where pigeonhole_number = d.pigeonhole_number and list = d.list
+         and key = d.key limit 1) i on true
+     where ${chosen} group by 1, 2 order by changes desc, 1, 2`,
+    [...valuesOf(choice), causesOfUnknownOutcome, withdrawalsHeld],
+  );
+}
+
 /**
  * Makes dead letters due again and resets their attempts. If the sink receives only the latest revision and the item
  * has a newer one, the next delivery cycle supersedes the dead letter instead of sending it.
+ * @param items only those of these items; null: all
  * @returns the number of dead letters, and the names of the sinks to wake
  */
 export async function redriveDeadLetters(
   ledger: Ledger,
   choice: DeadLetterChoice,
+  items: readonly ChosenItem[] | null = null,
 ): Promise<{ changes: number; woken: string[] }> {
   return await ledger.db.transaction(async (tx) => {
     await lockLanesOf(tx, choice.sink ?? null);
-    const lanes = await redriveDead(tx, { condition: chosen, values: valuesOf(choice) }, withdrawalsHeld);
+    const amongItems = `exists (select 1 from unnest($8::text[], $9::text[], $10::text[]) as n (place, list, key)
+      join pigeonholes w on w.workspace || '/' || w.pigeonhole_id = n.place
+      where w.pigeonhole_number = d.pigeonhole_number and n.list = d.list and n.key = d.key)`;
+    const of =
+      items === null
+        ? { condition: chosen, values: valuesOf(choice) }
+        : {
+            condition: `${chosen} and ${amongItems}`,
+            values: [
+              ...valuesOf(choice),
+              items.map(({ pigeonhole }) => pigeonhole),
+              items.map(({ list }) => list),
+              items.map(({ key }) => key),
+            ],
+          };
+    const lanes = await redriveDead(tx, of, withdrawalsHeld);
     await makeDue(tx, lanes);
     const woken = await namesOfSinks(tx, [...new Set(lanes.map(({ sinkId }) => sinkId))]);
     return { changes: lanes.reduce((sum, { changes }) => sum + changes, 0), woken };

@@ -1,10 +1,13 @@
 import type { Queryable } from '../ledger/drivers/database.js';
+import type { AttemptRow } from '../ledger/attempts.js';
 import { handOverLane, type LaneLease, releaseLane, rememberOnLane } from '../ledger/lanes-leased.js';
 import type { LaneWork } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
+import { type Exchange, recordExchanges } from '../sinks/network/exchange-log.js';
 import type { Lane, Outcome } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../cycles/collaborators.js';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
+import { attemptsOf } from './attempt-log.js';
 import { adoptConfiguration } from './adopt-configuration.js';
 import type { ShownChange } from './candidates.js';
 import { withdrawalsLeft } from './consent-changes.js';
@@ -180,12 +183,16 @@ class LaneSender {
     const planned = await planChanges(this.deps.ledger.db, sink, this.#subjectsLane, batch.sending);
     const { workspace, pigeonholeId: pigeonhole } = this.work;
     const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const exchanges: Exchange[] = [];
+    const startedAt = performance.now();
     const settlements = await this.deps.tracer.span(
       'send',
       attributes,
-      async () => await sendBatch(sink, batch.sending, planned, this.#leasedLane),
+      async () => await recordExchanges(exchanges, () => sendBatch(sink, batch.sending, planned, this.#leasedLane)),
     );
-    return await this.#commit(batch.sending, settlements, batch);
+    const durationMs = performance.now() - startedAt;
+    const sent = { changes: batch.sending, planned, settlements: settlements.settlements, exchanges, durationMs };
+    return await this.#commit(batch.sending, settlements, { ...batch, attempts: attemptsOf(sink, sent) });
   }
 
   /** Settles changes that an earlier attempt may have sent. */
@@ -219,7 +226,7 @@ class LaneSender {
   async #commit(
     changes: readonly ShownChange[],
     { settlements, memory }: Settlements,
-    batch: Batch | null,
+    batch: (Batch & { readonly attempts: readonly AttemptRow[] }) | null,
   ): Promise<LaneState> {
     const { ledger } = this.deps;
     const { breaker, result } = this.held;
@@ -246,7 +253,10 @@ class LaneSender {
     const recent = addDecisions(this.recent, verdict.settled);
     await finishBatch(ledger, this.#lease, {
       settled: verdict.settled,
-      batch: batch === null ? null : { configuration: this.deps.configuration, reached: batch.reached },
+      batch:
+        batch === null
+          ? null
+          : { configuration: this.deps.configuration, reached: batch.reached, attempts: batch.attempts },
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
       onlyLatest: revisions === 'latest',

@@ -35,6 +35,8 @@ export interface ReplayRequest {
   readonly lanes: readonly { readonly sinkId: number; readonly pigeonholeNumber: number; readonly total: number }[];
   /** Null: all lists that the sink receives. */
   readonly lists: readonly string[] | null;
+  /** Only these items of the one list; absent or null: all. */
+  readonly keys?: readonly string[] | null;
   /** Only items whose last change was found at or after this time; null: all. */
   readonly from: Date | null;
   readonly by: string | null;
@@ -49,10 +51,10 @@ export interface ReplayRequest {
 export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     const [row] = await tx.query<{ number: number }>(
-      `insert into replays (id, lists, from_at, requested_by, reason) select $1, $2, $3, $4, $5
+      `insert into replays (id, lists, from_at, requested_by, reason, keys) select $1, $2, $3, $4, $5, $6::text[]
        where not exists (select 1 from replays where id = $1)
        on conflict (id) do nothing returning number`,
-      [replay.id, replay.lists?.join(' ') ?? null, replay.from, replay.by, replay.reason],
+      [replay.id, replay.lists?.join(' ') ?? null, replay.from, replay.by, replay.reason, replay.keys ?? null],
     );
     if (row === undefined) return false;
     await markFilling(tx, replay.lanes);
@@ -202,15 +204,16 @@ export async function nextReplayed(
     until: number;
     position: number;
     repair: boolean;
+    keys: string[] | null;
   }>(
-    `select r.number, r.id, r.lists, r.from_at, l.until, l.position, r.repair
+    `select r.number, r.id, r.lists, r.from_at, l.until, l.position, r.repair, r.keys
      from replay_lanes l join replays r on r.number = l.replay
      where l.sink_id = $1 and l.pigeonhole_number = $2 and l.done_at is null order by l.replay limit 1`,
     [sinkId, pigeonholeNumber],
   );
   if (replay === undefined) return { rows: [], done: true };
   const requested = replay.lists?.split(' ');
-  const next = replay.repair ? repairedChanges : replayedChanges;
+  const next = replay.repair ? repairedChanges : replay.keys === null ? replayedChanges : chosenChanges;
   const { rows, reached } = await next(
     tx,
     {
@@ -220,6 +223,7 @@ export async function nextReplayed(
       after: replay.position,
       until: replay.until,
       from: replay.from_at,
+      keys: replay.keys ?? [],
       replay: replay.number,
       replayId: replay.id,
     },
@@ -272,6 +276,8 @@ interface ReplayRange {
   readonly until: number;
   /** Only changes found at or after this time; null: all. */
   readonly from: Date | null;
+  /** The chosen items of a replay of single items. */
+  readonly keys: readonly string[];
   readonly replay: number;
   readonly replayId: string;
 }
@@ -302,6 +308,33 @@ async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number)
     ],
   );
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
+}
+
+/** Returns the last changes of the chosen items, as `replayedChanges` does. Reads only these items. */
+async function chosenChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
+  const rows = await tx.query<CandidateRow>(
+    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId",
+       false as repair
+     from (select distinct list, key from unnest($5::text[]) as n (list) cross join unnest($6::text[]) as k (key)) f
+       cross join lateral (select last_sequence from items
+         where pigeonhole_number = $2 and list = f.list and key = f.key and payload is not null and not expired limit 1) n
+       cross join lateral (select * from changes where pigeonhole_number = $2 and sequence = n.last_sequence limit 1) c
+       ${candidateJoins}
+     where c.sequence > $3 and c.sequence <= $4
+     order by c.sequence limit $9`,
+    [
+      range.sinkId,
+      range.pigeonholeNumber,
+      range.after,
+      range.until,
+      range.lists,
+      range.keys,
+      range.replay,
+      range.replayId,
+      limit,
+    ],
+  );
+  return { rows, reached: rows.length < limit ? range.until : rows.at(-1)!.sequence };
 }
 
 /**

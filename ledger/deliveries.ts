@@ -1,3 +1,4 @@
+import { type AttemptRow, insertingAttempts } from './attempts.js';
 import type { Queryable } from './drivers/database.js';
 import type { SqlValue } from './drivers/sql-values.js';
 import type { ItemObject } from './sink-objects.js';
@@ -81,16 +82,19 @@ const redrivenWhileOpen = `case when excluded.state in ('waiting', 'sending', 'r
  * Writes deliveries on which a lane decided, or which it settled: inserts those of changes that had none, and updates the
  * others. A delivery that is not sent keeps the identity and the detail of its last attempt.
  * @param configuration under which they were sent or decided; null: that of their rows, which then exist
+ * @param attempts added to the log of attempts by the same statement
  */
 export async function writeDeliveries(
   tx: Queryable,
   { sinkId, pigeonholeNumber }: LaneName,
   configuration: number | null,
   rows: readonly DeliveryRow[],
+  attempts: readonly AttemptRow[] = [],
 ): Promise<void> {
   if (rows.length === 0) return;
+  const tried = insertingAttempts(15, attempts);
   await tx.query(
-    `insert into deliveries (sink_id, pigeonhole_number, configuration, updated_at, sequence, replay, list, key,
+    `${tried.sql}insert into deliveries (sink_id, pigeonhole_number, configuration, updated_at, sequence, replay, list, key,
        revision, identity, state, reason, detail, attempts, due_at)
      select $1, $2, coalesce($3::int4, 0), clock_timestamp(), n.sequence, n.replay, n.list, n.key, n.revision, n.identity,
        n.state, n.reason, n.detail, n.attempts, clock_timestamp() + n.retry_in_ms * interval '1 millisecond'
@@ -119,6 +123,7 @@ export async function writeDeliveries(
       rows.map(({ detail }) => detail),
       rows.map(({ attempts }) => attempts),
       rows.map(({ retryInMs }) => retryInMs),
+      ...tried.values,
     ],
   );
 }

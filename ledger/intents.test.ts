@@ -70,7 +70,7 @@ async function finish(ledger: Ledger, lease: LaneLease, { sending, reached }: Ba
       if (sequence !== 2) return toDelivery(change, { state: 'delivered', identity, attempts: 1 });
       return toDelivery(change, { state: 'retry', identity, attempts: 1, detail: 'refused', retryInMs: 60_000 });
     }),
-    batch: { configuration: 1, reached },
+    batch: { configuration: 1, reached, attempts: [] },
     memory: undefined,
     failing: null,
     onlyLatest: false,

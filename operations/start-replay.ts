@@ -8,7 +8,7 @@ import { countDeliverable, startTallies, sumCounts, throughMapping } from './cou
 import type { WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { listNames } from '../base/lists.js';
-import { configuredName, pigeonholeName, printable } from '../base/printable.js';
+import { configuredName, itemKey, pigeonholeName, printable } from '../base/printable.js';
 
 /** An operator's request to send stored items again. */
 export const replayRequestSchema = z
@@ -27,9 +27,18 @@ export const replayRequestSchema = z
       .datetime({ offset: true })
       .nullable()
       .describe('ISO 8601: only items that changed since then; null: all.'),
+    keys: z
+      .array(itemKey())
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('Only these items. Requires `pigeonhole`, and one list in `lists`.'),
     dryRun: z.boolean().describe('Whether to count only.'),
     by: printable(200).optional(),
     reason: printable(500).optional(),
+  })
+  .refine(({ keys, lists, pigeonhole }) => keys === undefined || (lists?.length === 1 && pigeonhole !== null), {
+    error: 'keys need one list and a pigeonhole',
   })
   .openapi('ReplayRequest');
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
@@ -86,6 +95,12 @@ export async function startReplay(
   const counts: ReplayCount[] = [];
   const totals: number[] = [];
   for (const { sink: sinkName, pigeonholeNumber, plan, lists } of lanes) {
+    if (wanted.keys !== undefined) {
+      const items = new Set(wanted.keys).size;
+      counts.push({ sink: sinkName, list: lists[0]!, items, withheld: {}, failed: 0, estimated: true });
+      totals.push(items);
+      continue;
+    }
     const { id: sinkId, sink } = sinks.get(sinkName)!;
     const asked = { pigeonholeNumber, lists, since: from, selected: plan.selected };
     // One at a time, because each reads whole lists.
@@ -109,6 +124,7 @@ export async function startReplay(
       total: totals[index]!,
     })),
     lists: wanted.lists,
+    keys: wanted.keys ?? null,
     from,
     by: wanted.by ?? null,
     reason: wanted.reason ?? null,

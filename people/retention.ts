@@ -2,6 +2,7 @@ import type { Collaborators } from '../cycles/collaborators.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { groupBy } from '../base/grouping.js';
 import { deliveriesOf, dropDeliveries } from '../ledger/deliveries-condensed.js';
+import { expireAttempts } from '../ledger/attempts.js';
 import { expireDeliveries } from '../ledger/deliveries.js';
 import { dropChanges, historiesOf } from '../ledger/items/condensed-changes.js';
 import { condense } from './condense-history.js';
@@ -16,7 +17,7 @@ import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
 const budgetMs = 1000;
 
 /**
- * Removes payloads whose retention has ended, in short transactions, so that reading continues. Safe to run twice, also
+ * Removes payloads and attempts whose retention has ended, in short transactions, so that reading continues. Safe to run twice, also
  * concurrently.
  * @returns whether there is more to do
  */
@@ -25,6 +26,7 @@ export async function keepRetention(
   workspace: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const areAttemptsLeft = await expireAttempts(ledger.db, config.retention.attemptsMs);
   const lists = await expiringLists(ledger, workspace, config.retention);
   const until = performance.now() + budgetMs; // starts after the search, so that each cycle removes something
   for (const list of lists) {
@@ -38,7 +40,7 @@ export async function keepRetention(
       'removed the payloads whose retention has ended',
     );
   }
-  return false;
+  return areAttemptsLeft;
 }
 
 /** Maximum number of rows in one transaction and in one statement. */

@@ -153,6 +153,10 @@ export const retentionSchema = z
       .optional()
       .meta({ shownDefault: '30d' })
       .describe('Content of earlier revisions, each counted from the time that pigeonpost recorded it.'),
+    attempts: duration()
+      .optional()
+      .meta({ shownDefault: '7d' })
+      .describe('The log of attempts: what was sent to sinks and what they answered, each counted from the attempt.'),
   })
   .optional()
   .describe(

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../canonical-json.js';
+import { dropContentsOf, dropContentsOfChanges } from '../attempts.js';
 import type { Queryable } from '../drivers/database.js';
 import type { Fields } from '../item-form.js';
 
@@ -32,7 +33,8 @@ export async function keepSnapshots(
 
 /**
  * Rewrites the snapshots of earlier revisions without the data that must no longer be stored: the person's identity if
- * the item is now anonymous, and fields that are now dropped. The ids of the changes do not change.
+ * the item is now anonymous, and fields that are now dropped. The ids of the changes do not change. What was sent of the
+ * items, with that data, is removed from the log of attempts.
  */
 export async function rewriteSnapshots(
   tx: Queryable,
@@ -41,6 +43,7 @@ export async function rewriteSnapshots(
   rewrite: (fields: Fields) => Fields,
 ): Promise<void> {
   if (keys.length === 0) return;
+  await dropContentsOf(tx, where, keys);
   const rows = await tx.query<{ sequence: number; snapshot: string }>(
     `select c.sequence, c.snapshot from unnest($3::text[]) as n (key) cross join lateral (select sequence, snapshot
        from changes where pigeonhole_number = $1 and list = $2 and key = n.key and snapshot is not null offset 0) c`,
@@ -61,7 +64,7 @@ export async function rewriteSnapshots(
   );
 }
 
-/** Deletes the snapshots of changes. */
+/** Deletes the snapshots of changes, and what was sent of them from the log of attempts. */
 export async function dropSnapshots(
   tx: Queryable,
   pigeonholeNumber: number,
@@ -71,9 +74,10 @@ export async function dropSnapshots(
     pigeonholeNumber,
     sequences,
   ]);
+  await dropContentsOfChanges(tx, pigeonholeNumber, sequences);
 }
 
-/** Deletes the snapshots of all changes of these items. */
+/** Deletes the snapshots of all changes of these items, and what was sent of them from the log of attempts. */
 export async function dropSnapshotsOf(
   tx: Queryable,
   { pigeonholeNumber, list }: { readonly pigeonholeNumber: number; readonly list: string },
@@ -84,4 +88,5 @@ export async function dropSnapshotsOf(
        and snapshot is not null`,
     [pigeonholeNumber, list, keys],
   );
+  await dropContentsOf(tx, { pigeonholeNumber, list }, keys);
 }

@@ -1,3 +1,4 @@
+import { dropContentsOfPeople } from '../attempts.js';
 import { storeNextSequence } from '../pigeonholes.js';
 import type { DifferingItem } from './compare-items.js';
 import type { Queryable } from '../drivers/database.js';
@@ -76,6 +77,7 @@ export async function writeChanges(
     (each) => each.known?.deleted === false && (isChange(each) || !each.known.sameCopies || each.known.differsByRules),
   );
   const hidden = differingItems.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
+  const refusing = differingItems.filter(({ known, item }) => known !== undefined && item.consent === 'refused');
   const underOtherRules = differingItems.filter(hasOtherRules);
   const dropped = new Set(underOtherRules.flatMap(({ rules }) => droppedBy(rules)));
   const seenAt = source?.requestedAt ?? null;
@@ -94,6 +96,7 @@ export async function writeChanges(
     changes.length > 0 && storeNextSequence(tx, scope.pigeonholeNumber, scope.nextSequence),
   ]);
   await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
+  await dropContentsOfPeople(tx, scope, keysOf(refusing));
   await rewriteSnapshots(tx, scope, keysOf(underOtherRules), (fields) => withoutFields(fields, dropped));
   await renewEntries(
     tx,

@@ -610,6 +610,32 @@ create table intents (
   foreign key (sink_id, pigeonhole_number) references lanes
 );
 
+-- The log of attempts (decision 0115): every failed one, and the last part of those that succeeded. Rows are deleted when
+-- `retention.attempts` ends.
+create table attempts (
+  number            bigint generated always as identity primary key,
+  sink_id           integer not null,
+  pigeonhole_number integer not null,
+  sequence          bigint not null,
+  replay            integer not null,
+  list              text not null,
+  key               text not null,
+  revision          integer not null,
+  identity          boolean not null, -- whether the person's identity was sent
+  try               integer not null, -- from 1
+  at                timestamptz not null default clock_timestamp(),
+  duration_ms       integer not null,
+  outcome           text not null check (outcome in ('delivered', 'retry', 'rejected', 'unknown', 'pause')),
+  cause             text,
+  detail            text,    -- as in `deliveries`
+  status            integer, -- HTTP status of the last answer
+  request_id        text,    -- id of the destination's answer
+  content           json     -- the requests and the answers; null: not kept, or removed with the item's data
+);
+create index attempts_newest on attempts (sink_id, number);
+create index attempts_failed on attempts (sink_id, number) where outcome <> 'delivered';
+create index attempts_of_item on attempts (pigeonhole_number, list, key);
+
 -- The records or messages that sinks created for items, so that a later change updates the same one.
 create table sink_objects (
   sink_id           integer not null references sinks,
@@ -626,6 +652,7 @@ create table replays (
   number       integer generated always as identity primary key,
   id           uuid not null unique, -- part of the envelope of every change that the replay emits
   lists        text,        -- separated by spaces; null: all lists that the sink receives
+  keys         text[],      -- only these items of the one list; null: all items
   from_at      timestamptz, -- only items that changed since then; null: all items
   requested_at timestamptz not null default now(),
   requested_by text,

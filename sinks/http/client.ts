@@ -1,9 +1,12 @@
 import type { Dispatcher } from 'undici';
+import { Secret } from '../../config/secret.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { answerExcerpt, textsOfAddress } from '../network/answer-excerpt.js';
 import { parsedJson } from '../network/read-answer.js';
 import { retryAfterMs } from '../../base/retry-after.js';
 import { ownLimitReached, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
+import { withoutAnswers } from '../network/exchange-log.js';
+import { shownAddress } from '../network/shown-address.js';
 import { type Token, TokenFailure } from '../rest/request-token.js';
 import { TokenSource } from '../rest/token-source.js';
 import { type RestAnswer, RestClient } from '../rest/rest-client.js';
@@ -61,6 +64,9 @@ export class HttpClient {
         allowPrivateAddresses: mayReachPrivate(url, config),
         connections: CONNECTIONS,
         maxAnswerBytes: MAX_ANSWER_BYTES,
+        ...(config.baseUrl instanceof Secret && {
+          shown: (address: string) => shownAddress(address, { isSecret: true }),
+        }),
       });
     this.#rest = clientFor(new URL(this.#baseUrl));
     const { auth } = config;
@@ -172,7 +178,9 @@ export class HttpClient {
   }
 
   async #exchange(exchange: Exchange, signal: AbortSignal): Promise<Answer | NoAnswer> {
-    const answer = await this.#rest.call(exchange, signal);
+    const call = () => this.#rest.call(exchange, signal);
+    // A key in the form of a request cannot be recognized in an answer that repeats the form.
+    const answer = await (this.#config.auth.type === 'parameter' ? withoutAnswers(call) : call());
     if (answer.kind === 'no-answer') {
       const { detail, mayHaveArrived } = answer;
       return { ...noAnswer({ kind: 'retry', detail }), mayHaveArrived };

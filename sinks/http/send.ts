@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chunksOf, groupBy } from '../../base/grouping.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/expression.js';
+import { carrying, withoutAnswers } from '../network/exchange-log.js';
 import { type PartReply, sendInParts } from '../records/send-in-parts.js';
 import { worstOf } from '../records/worst-result.js';
 import type { SendResult, Outcome } from '../sink.js';
@@ -106,7 +107,8 @@ async function sendTogether(wanted: readonly Job[], sending: Sending): Promise<P
     return { accepted: true, again: [] };
   }
   const { purpose } = first.step;
-  const answer = await client.call(request, signal, idempotencyKeyOf(wanted));
+  const changeIds = wanted.map(({ operation }) => operation.changeId);
+  const answer = await carrying(changeIds, () => client.call(request, signal, idempotencyKeyOf(wanted)));
   const mayBeDone = answer.kind === 'none' ? answer.mayHaveArrived === true : answer.status >= 500;
   if (purpose === 'create') for (const job of wanted) job.mayExist = mayBeDone;
   if (answer.kind === 'none') {
@@ -131,7 +133,9 @@ async function sendTogether(wanted: readonly Job[], sending: Sending): Promise<P
 async function isNotFound(job: Job, { client, config, reading, signal }: Sending): Promise<boolean> {
   if (job.isLookedUp) return true;
   const keys = config.records.find(({ name }) => name === job.step.record)!.find!;
-  const answer = await client.call(job.step.find!, signal);
+  const answer = await carrying([job.operation.changeId], () =>
+    withoutAnswers(() => client.call(job.step.find!, signal)),
+  );
   if (answer.kind === 'none') {
     job.verdict = answer.result;
     return false;

@@ -4,6 +4,7 @@ import { onlyWhileHeld } from '../../base/lease.js';
 import { maxHeaderBytes } from '../../base/max-header-bytes.js';
 import { proxyConnections } from '../../base/proxy-connections.js';
 import type { NetworkSettings } from '../sink.js';
+import { recorded } from './exchange-log.js';
 import { guardedConnector, strictTls, RefusedAddressError } from './address-policy.js';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
@@ -13,6 +14,8 @@ interface DispatcherOptions {
   readonly connectTimeoutMs: number;
   /** Maximum number of open connections to the destination. */
   readonly connections: number;
+  /** Returns an address of the destination without secrets; by default without user, password and the values of its query. */
+  readonly shown?: ((address: string) => string) | undefined;
 }
 
 /**
@@ -22,7 +25,7 @@ interface DispatcherOptions {
  * `allowPrivateAddresses` says. Every request to a host that is not allowed fails with RefusedAddressError.
  */
 export function createDispatcher(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
-  return connectionsTo(url, network, options).compose(onlyWhileHeld);
+  return connectionsTo(url, network, options).compose(onlyWhileHeld, recorded(options.shown));
 }
 
 function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {

@@ -1,6 +1,7 @@
 import { retryAfterMs } from '../../base/retry-after.js';
 import { whileHeld } from '../../base/lease.js';
 import { Secret } from '../../config/secret.js';
+import { unrecorded } from '../network/exchange-log.js';
 import { requestIdOf } from '../network/read-answer.js';
 import { fieldsOf, type Fields, type Result } from '../sink.js';
 import { type Grant, grantRequest } from './grants.js';
@@ -71,7 +72,7 @@ export async function requestToken(options: TokenRequest): Promise<IssuedToken> 
     what: 'the request for a token',
     timeoutMs: TIMEOUT_MS,
   } as const;
-  const answer = await whileHeld(noLease, () => rest.call(call, new AbortController().signal));
+  const answer = await unrecorded(() => whileHeld(noLease, () => rest.call(call, new AbortController().signal)));
   if (answer.kind === 'answer') return readToken(options, answer);
   throw new TokenFailure({ kind: 'retry', detail: answer.detail });
 }

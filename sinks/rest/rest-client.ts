@@ -25,6 +25,8 @@ export interface RestClientOptions {
   readonly connections: number;
   /** Maximum length of an answer. A longer one is discarded. 16 MiB by default. */
   readonly maxAnswerBytes?: number;
+  /** Returns an address without secrets, for the log of attempts. */
+  readonly shown?: (address: string) => string;
   /** Response headers that may hold the vendor's id of the request; the first one present is used. */
   readonly requestIdHeaders?: readonly string[];
 }
@@ -85,13 +87,14 @@ export class RestClient {
   readonly #options: RestClientOptions;
 
   constructor(options: RestClientOptions) {
-    const { url, environment, allowPrivateAddresses, connections } = options;
+    const { url, environment, allowPrivateAddresses, connections, shown } = options;
     this.#options = options;
     this.host = url.host;
     this.dispatcher = createDispatcher(url, environment.network, {
       allowPrivateAddresses,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       connections,
+      shown,
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../../base/retry-after.js';
+import { withoutAnswers } from '../network/exchange-log.js';
 import type { RestClient } from '../rest/rest-client.js';
 import { classifyReply, type SlackReply, type Verdict } from './classify.js';
 
@@ -31,7 +32,9 @@ export async function callSlack(
   };
   const body = isJson ? JSON.stringify(args) : form(args);
   const url = `${api.baseUrl}/${method}`;
-  const answer = await api.rest.call({ method: 'POST', url, headers, body, what: method }, signal);
+  const call = () => api.rest.call({ method: 'POST', url, headers, body, what: method }, signal);
+  // Only the answers to `chat.` methods are about the message alone; others contain messages of the channel, or tokens.
+  const answer = await (isJson ? call() : withoutAnswers(call));
   if (answer.kind === 'no-answer') return answer;
   return {
     ...answer,

@@ -1,4 +1,5 @@
 import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
+import { carrying } from '../network/exchange-log.js';
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
@@ -51,7 +52,7 @@ async function sendByWebhook(operations: readonly SlackOperation[], sending: Web
     if (sending.signal.aborted || leftMs <= 0) break;
     if (operation.kind === 'redact' || items.has(operation.itemKey)) continue;
     items.add(operation.itemKey);
-    const outcome = await post(operation, sending, notes, leftMs);
+    const outcome = await carrying([operation.changeId], () => post(operation, sending, notes, leftMs));
     outcomes[position] = outcome;
     if (outcome.kind === 'pause') break;
   }

@@ -1,4 +1,5 @@
 import { groupBy } from '../../base/grouping.js';
+import { carrying } from '../network/exchange-log.js';
 import type { Outcome, SendResult } from '../sink.js';
 import { clearAbandoned } from './clear-abandoned.js';
 import { settleIntent } from './recover.js';
@@ -21,7 +22,8 @@ export async function sendByToken(operations: readonly SlackOperation[], sending
       for (const position of positions) {
         if (stopped || !sending.canStart) return;
         try {
-          const outcome = await carryOut(operations[position]!, sending);
+          const operation = operations[position]!;
+          const outcome = await carrying([operation.changeId], () => carryOut(operation, sending));
           outcomes[position] = outcome;
           stopped ||= outcome.kind === 'pause'; // the other operations would fail too
         } catch (error) {

@@ -4,6 +4,7 @@ import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { planEach } from '../mapping/mapping-error.js';
 import { underOwnSignal } from '../network/within-deadline.js';
+import { shownAddress } from '../network/shown-address.js';
 import { RestClient } from '../rest/rest-client.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import type { SlackApi, TokenSource } from './client.js';
@@ -51,6 +52,7 @@ export function createSlackSink(
     connections: CONNECTIONS,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-slack-req-id'],
+    ...(webhookUrl !== undefined && { shown: (address: string) => shownAddress(address, { isSecret: true }) }),
   });
   const credential = token ?? rotation?.refreshToken ?? webhookUrl!;
   const account = { type: 'slack', baseUrl: url.origin, credential, limits: environment.limits };

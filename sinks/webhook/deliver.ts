@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { answerExcerpt, textsOfAddress } from '../network/answer-excerpt.js';
+import { carrying } from '../network/exchange-log.js';
 import { noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson } from '../network/read-answer.js';
 import { CutShort } from '../network/within-deadline.js';
@@ -57,20 +58,18 @@ export function deliver(operation: WebhookOperation, endpoint: Endpoint, signal:
   return new Promise((resolve) => {
     const exchange = new Exchange(operation.body, endpoint, signal, resolve);
     try {
-      dispatcher.dispatch(
-        {
-          origin: url.origin,
-          path: `${url.pathname}${url.search}`,
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            'user-agent': 'pigeonpost',
-            ...signer.headers({ id: operation.changeId, timestampSeconds, body: operation.body }),
-          },
-          body: operation.body,
+      const request = {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'pigeonpost',
+          ...signer.headers({ id: operation.changeId, timestampSeconds, body: operation.body }),
         },
-        exchange,
-      );
+        body: operation.body,
+      } as const;
+      carrying([operation.changeId], () => dispatcher.dispatch(request, exchange));
     } catch (error) {
       exchange.fail(error);
     }

@@ -13,7 +13,7 @@ import {
 } from './deliver.js';
 import { Signer } from './sign.js';
 import { parsedJson } from '../network/read-answer.js';
-import { shownAddress } from '../network/shown-address.js';
+import { withoutTokens } from '../network/shown-address.js';
 import { reachedLine } from '../network/failure-sentence.js';
 import { webhookCauses, webhookReasons } from './reasons.js';
 
@@ -36,6 +36,7 @@ export function createWebhookSink(config: WebhookConfig, environment: SinkEnviro
     environment,
     allowPrivateAddresses: config.allowPrivateAddresses,
     connections: CONCURRENCY,
+    shown: withoutTokens,
   });
   const endpoint: Endpoint = {
     url,
@@ -55,7 +56,7 @@ export function createWebhookSink(config: WebhookConfig, environment: SinkEnviro
     check: (signal) => checkReceiver(rest, url, environment.name, signal),
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toWebhookOperation(subject) }))),
-    preview: ({ body }) => [{ method: 'POST', address: shownAddress(url), body: parsedJson(body) }],
+    preview: ({ body }) => [{ method: 'POST', address: withoutTokens(url), body: parsedJson(body) }],
     async send(operations, _lane, signal) {
       const outcomes = await withCallBudget(signal, START_WINDOW_MS, (budget) =>
         inItemOrder(operations, {

@@ -1,4 +1,5 @@
 import { type PartReply, sendInParts } from '../records/send-in-parts.js';
+import { carrying } from '../network/exchange-log.js';
 import type { Outcome, Result } from '../sink.js';
 import { classifyAnswer, type Verdict } from './classify.js';
 import { findUnderId } from './conflict.js';
@@ -52,7 +53,9 @@ class Sending {
       return 'over';
     }
     const ids = distinct(batch).flatMap(({ operation }) => operation.statements.map(({ id }) => id));
-    const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
+    const changeIds = batch.map(({ operation }) => operation.changeId);
+    const post = () => this.#lrs.postStatements(bodyOf(batch), this.#options.signal);
+    const verdict = classifyAnswer(await carrying(changeIds, post), ids);
     switch (verdict.kind) {
       case 'stored':
         this.#hasStored = true;

@@ -134,7 +134,11 @@ describe.each(kinds)('the erasure of a person, on %s', (kind) => {
     await finish(scene, await stageImport(scene, rowsOf({ attendeeCode: 'MARK-code', Name: 'MARK-name' })));
     await stage.pollsAreDue();
     await scene.settle();
-    const retention = { listsMs: { attendees: 86_400_000, registrants: 86_400_000 }, changesMs: 86_400_000 };
+    const retention = {
+      listsMs: { attendees: 86_400_000, registrants: 86_400_000 },
+      changesMs: 86_400_000,
+      attemptsMs: 86_400_000,
+    };
     const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
     await finishRetention(deps);

@@ -239,7 +239,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     const scene = await stage.webhookScene(`${everyone}, ${engagement}`);
     await scene.settle();
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '2 days'`);
-    const retention = { listsMs: { 'poll-mcq-votes': 86_400_000 }, changesMs: 86_400_000 };
+    const retention = { listsMs: { 'poll-mcq-votes': 86_400_000 }, changesMs: 86_400_000, attemptsMs: 86_400_000 };
     const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await finishRetention(deps);
     await stage.db.query('update pigeonholes set ended_at = null');

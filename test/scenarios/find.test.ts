@@ -97,7 +97,7 @@ describe.each(kinds)('a search, on %s', (kind) => {
       { list: 'sessions', key: '1' },
     ]);
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
-    const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000 };
+    const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000, attemptsMs: 86_400_000 };
     await finishRetention({ ...scene.deps, config: { ...scene.deps.config, retention } });
     expect(await entries()).toEqual([{ list: 'sessions', key: '1' }]);
     expect(await found(scene, 'smith')).toEqual([]);

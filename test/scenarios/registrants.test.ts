@@ -213,7 +213,11 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     await scene.settle();
     const before = latest(stage);
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '2 days'`);
-    const retention = { listsMs: { attendees: 86_400_000, registrants: 86_400_000 }, changesMs: 86_400_000 };
+    const retention = {
+      listsMs: { attendees: 86_400_000, registrants: 86_400_000 },
+      changesMs: 86_400_000,
+      attemptsMs: 86_400_000,
+    };
     const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await finishRetention(deps);
     await stage.db.query('update pigeonholes set ended_at = null');

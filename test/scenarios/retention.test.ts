@@ -23,7 +23,11 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
       question(21, 11, 1, { question: { id: 21, content: 'MARK-said', status: 'approved' } }),
     );
     const scene = await stage.scene({ sinks });
-    const retention = { listsMs: { attendees: 10 * 86_400_000, questions: 3650 * 86_400_000 }, changesMs: 86_400_000 };
+    const retention = {
+      listsMs: { attendees: 10 * 86_400_000, questions: 3650 * 86_400_000 },
+      changesMs: 86_400_000,
+      attemptsMs: 86_400_000,
+    };
     const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await scene.settle();
     await stage.patch('attendees', 11, { Name: 'MARK-changed' });
@@ -74,7 +78,10 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     await stage.patch('attendees', 11, { Name: 'MARK-second' });
     await stage.pollsAreDue();
     await scene.settle();
-    const deps = { ...scene.deps, config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    const deps = {
+      ...scene.deps,
+      config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000, attemptsMs: 86_400_000 } },
+    };
     await finishRetention(deps);
     expect(await dumpLedger(stage.db)).toContain('MARK-first');
     await stage.db.query(`update pigeonholes set created_at = created_at - interval '2 days'`);
@@ -96,7 +103,7 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     const scene = await stage.scene({ store, sinks });
     await scene.settle();
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
-    const retention = { listsMs: { attendees: 10 * 86_400_000 }, changesMs: 3650 * 86_400_000 };
+    const retention = { listsMs: { attendees: 10 * 86_400_000 }, changesMs: 3650 * 86_400_000, attemptsMs: 86_400_000 };
     const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     const startedAt = performance.now();
     jest.spyOn(performance, 'now').mockImplementation(() => startedAt + passedMs);
@@ -116,7 +123,10 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
       await stage.pollsAreDue();
       await scene.settle();
     }
-    const deps = { ...scene.deps, config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    const deps = {
+      ...scene.deps,
+      config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000, attemptsMs: 86_400_000 } },
+    };
     await finishRetention(deps);
     const dump = await dumpLedger(stage.db);
     expect(dump).not.toContain('MARK-first');
@@ -142,7 +152,10 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     expect(full).toMatchObject({ changes: 5, dropped: 0 });
     await stage.db.query(`update pigeonholes set created_at = created_at - interval '2 days'`);
     await stage.db.query(`update changes set found_at = found_at - interval '2 days' where revision < 4`);
-    const deps = { ...scene.deps, config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    const deps = {
+      ...scene.deps,
+      config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000, attemptsMs: 86_400_000 } },
+    };
     await finishRetention(deps);
     // the last change is young, so only what is before the third has gone
     expect(await stage.db.query(rows)).toEqual([

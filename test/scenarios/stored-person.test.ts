@@ -76,7 +76,7 @@ describe.each(kinds)('a stored person, on %s', (kind) => {
       await finish(scene, await importPeople(scene));
       if (what === 'has expired') {
         await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
-        const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000 };
+        const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000, attemptsMs: 86_400_000 };
         const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
         await finishRetention(deps);
       } else {
@@ -122,7 +122,7 @@ describe.each(kinds)('a stored person, on %s', (kind) => {
     const named = 'select key from items where names is not null';
     expect(await stage.db.query(named)).toEqual([{ key: '6' }]);
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
-    const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000 };
+    const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000, attemptsMs: 86_400_000 };
     await finishRetention({ ...scene.deps, config: { ...scene.deps.config, retention } });
     expect(await stage.db.query(named)).toEqual([]);
   });

@@ -11,6 +11,7 @@ const owners = {
   alert_watch: 'operations/alerts/alert-store',
   alerts: 'operations/alerts/alert-store',
   approvals: 'ledger/approvals',
+  attempts: 'ledger/attempts',
   audit: 'ledger/audit',
   changes: 'ledger/items',
   configuration_drafts: 'operations/drafts/draft-store',
