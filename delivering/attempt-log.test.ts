@@ -76,7 +76,7 @@ describe('the attempts of a batch', () => {
       batchOf([delivered, delivered], [{ changeIds: ['change-0', 'change-1'] }, { changeIds: ['change-1'] }]),
     );
     expect(first!.requests.map(({ body }) => JSON.parse(body!) as unknown)).toEqual([{ of: 'change-0' }]);
-    expect(first!.calls).toMatchObject([{ shared: true, answer: null }]);
+    expect(first!.calls).toMatchObject([{ shared: true, address: 'https://crm.example/…', answer: null }]);
     expect(second!.calls).toMatchObject([
       { shared: false, answer: { body: 'answered' } },
       { shared: true, answer: null },

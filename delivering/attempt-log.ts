@@ -15,7 +15,9 @@ export interface AttemptContent {
   readonly furtherCalls: number;
 }
 
-export interface RecordedCall extends Pick<Exchange, 'method' | 'address' | 'status' | 'requestId'> {
+export interface RecordedCall extends Pick<Exchange, 'method' | 'status' | 'requestId'> {
+  /** Without secrets; only the origin if the call was shared. */
+  readonly address: string;
   readonly durationMs: number;
   /** Null: not recorded, because the answer may be about other items too. */
   readonly answer: RecordedAnswer | null;
@@ -200,7 +202,9 @@ function contentOf(
 }
 
 function callOf(exchange: Exchange, shared: boolean, answer: RecordedAnswer | null): RecordedCall {
-  const { method, address, status, requestId, startedAt, endedAt } = exchange;
+  const { method, status, requestId, startedAt, endedAt } = exchange;
+  // The path of another item's call can contain that item's person.
+  const address = shared ? `${new URL(exchange.address).origin}/…` : exchange.address;
   return { method, address, status, requestId, durationMs: Math.round(endedAt - startedAt), answer, shared };
 }
 
