@@ -445,40 +445,43 @@ suite('the texts of attendees', () => {
 });
 
 suite('an import', () => {
-  it('shows columns and expected outcomes, runs after a confirmation, and offers its report', async () => {
+  it('of 500 rows with three mistakes shows columns and expected outcomes, runs after a confirmation, and offers its report', async () => {
     const file = join(system.folder, 'people.csv');
-    const rows = Array.from({ length: 40 }, (_, n) => `T${1000 + n};Guest ${n};guest${n}@example.com;Blue`);
-    writeFileSync(file, ['Ticket;Full name;E-mail;Badge', ...rows, ';Nobody;;'].join('\r\n'));
+    const rows = Array.from({ length: 497 }, (_, n) => `T${1000 + n};Guest ${n};guest${n}@example.com;Blue`);
+    const mistakes = [';Nobody;;', 'T1000;Guest again;else@example.com;Blue', 'T2000;Guest;no-address;Blue'];
+    writeFileSync(file, ['Ticket;Full name;E-mail;Badge', ...rows, ...mistakes].join('\r\n'));
     await go('#/imports');
     await page.getByRole('link', { name: 'Import a file' }).click();
     await page.getByLabel('Pigeonhole').fill('acme/101');
     await page.locator('input[type=file]').setInputFiles(file);
     await shows(/Into ACME Summit 101/);
-    await shows('40 different values in 40 rows');
-    await shows('1 value in 40 rows, none with a digit');
+    await shows('498 different values in 499 rows');
+    await shows('1 value in 499 rows, none with a digit');
     expect(await page.getByRole('button', { name: /^Import 0 registrants/ }).isDisabled()).toBe(true);
     await press('Use Ticket');
     await page.getByText('Which column holds the attendee codes?').waitFor({ state: 'detached' });
     await page.getByRole('rowheader', { name: 'Ticket' }).waitFor();
     await shows('T1000');
     await shows('The attendee code is missing');
+    await shows('The code is already in row 2');
+    await shows('The value is not an e-mail address');
     expect(await page.locator('main').innerText()).not.toContain('missing-code');
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByLabel('Send column Badge').uncheck();
     await page.getByRole('row', { name: /Badge.*not sent/ }).waitFor();
-    await press('Import 40 registrants…');
-    await confirm('Import 40 registrants');
+    await press('Import 497 registrants…');
+    await confirm('Import 497 registrants');
     await page.getByRole('heading', { name: 'people.csv' }).waitFor();
-    await shows('done, 1 to check');
-    await page.getByRole('row', { name: 'created 40' }).waitFor();
-    await page.getByRole('row', { name: /42 not sent Ticket/ }).waitFor();
+    await shows('done, 3 to check');
+    await page.getByRole('row', { name: 'created 497' }).waitFor();
+    await page.getByRole('row', { name: /499 not sent Ticket/ }).waitFor();
     const [saved] = await Promise.all([page.waitForEvent('download'), press('Download the report')]);
     expect(saved.suggestedFilename()).toBe('people.report.csv');
     await go('#/imports');
     await page.getByRole('link', { name: 'people.csv' }).waitFor();
-    expect((await system.ids('registrants')).length).toBeGreaterThanOrEqual(40);
+    expect((await system.ids('registrants')).length).toBeGreaterThanOrEqual(497);
   });
 });
 
