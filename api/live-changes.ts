@@ -11,6 +11,7 @@ import {
   newestChanges,
   type FeedPosition,
 } from '../ledger/shown-items.js';
+import { LiveDeliveries as FollowedDeliveries } from '../operations/live-deliveries.js';
 import { audited } from './audit-log.js';
 import { authenticate } from './authenticate.js';
 import { requirePigeonholeNumber } from './pigeonholes.js';
@@ -51,10 +52,42 @@ const liveChangesSchema = z
   .openapi('LiveChanges');
 export type LiveChanges = z.infer<typeof liveChangesSchema>;
 
+/** The data of an event `deliveries`. */
+const liveDeliveriesSchema = z
+  .object({
+    deliveries: z.array(
+      z.object({
+        workspace: z.string(),
+        pigeonholeId: z.int(),
+        sequence: z.int().describe('That of the change.'),
+        sinks: z
+          .array(
+            z.object({
+              sink: z.string(),
+              state: z
+                .enum(['has', 'waits', 'not', 'refused'])
+                .describe(
+                  '`has`: it accepted the change; `waits`: it will be sent; `not`: withheld or superseded; `refused`: a dead letter.',
+                ),
+              words: z.string().nullable().describe('Why, in words.'),
+            }),
+          )
+          .readonly()
+          .describe('The sinks that receive the list of the change.'),
+      }),
+    ),
+  })
+  .openapi('LiveDeliveries');
+export type LiveDeliveries = z.infer<typeof liveDeliveriesSchema>;
+
 /** Interval of comments, which keep a proxy from closing a silent connection. */
 const heartbeatMs = 15_000;
 /** Maximum time until a revoked or expired token ends its streams. */
 const askAgainAfterMs = 60_000;
+/** Interval at which a stream looks for changes. */
+const defaultEveryMs = 1000;
+/** Number of earlier changes whose deliveries a stream follows that continues after a lost connection. */
+const resumed = 100;
 /** Maximum number of changes of one pigeonhole in one event. */
 const maxAtOnce = 200;
 /** A client that is further behind receives only the newest changes: a first read produces thousands a second. */
@@ -78,7 +111,7 @@ export const liveRoute = createRoute({
   tags: ['Items'],
   summary: 'Stream changes as they are found, as server-sent events',
   description:
-    'Events are named `changes`, and their data is `LiveChanges`. The ID of an event is a position: with it as `Last-Event-ID` or `after`, the stream continues without a gap or a repetition.',
+    'Events named `changes` have `LiveChanges` as their data. Their ID is a position: with it as `Last-Event-ID` or `after`, the stream continues without a gap or a repetition. Events named `deliveries` have `LiveDeliveries`: what the sinks have of changes that were sent before.',
   ...needs({ right: 'read' }),
   request: {
     query: liveQuery,
@@ -94,6 +127,7 @@ export const liveRoute = createRoute({
 
 export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
+  app.openAPIRegistry.register('LiveDeliveries', liveDeliveriesSchema);
   const open = new Set<object>();
   app.openapi(liveRoute, async (c) => {
     // Counted before the first await. Otherwise requests that arrive at the same time could all pass this check.
@@ -126,7 +160,9 @@ async function feedOf(c: ApiContext, sources: ApiSources, query: z.output<typeof
   const from = seen === undefined ? null : positionFrom(seen);
   if (from === undefined) throw new Refused(400, '"after" must be the ID of an event of this stream, unchanged');
   const shows = wantsPersonal(c, personal);
-  const begin = async (): Promise<Feed> => await startFeed(sources.ledger, choice, { from, recent, personal: shows });
+  const { liveEveryMs = defaultEveryMs } = sources;
+  const begin = async (): Promise<Feed> =>
+    await startFeed(sources.ledger, choice, { from, recent, personal: shows, liveEveryMs });
   if (!shows) return await begin();
   const target = place === null ? null : `pigeonhole:${place}`;
   return await audited(c, sources.ledger, { action: 'follow-personal', target, detail: { list: choice.list } }, begin);
@@ -161,7 +197,14 @@ async function startFeed(
     from,
     recent,
     personal,
-  }: { readonly from: ReadonlyMap<number, number> | null; readonly recent: number; readonly personal: boolean },
+    liveEveryMs,
+  }: {
+    readonly from: ReadonlyMap<number, number> | null;
+    readonly recent: number;
+    readonly personal: boolean;
+    /** Minimum time between two reads of the deliveries. */
+    readonly liveEveryMs: number;
+  },
 ): Promise<Feed> {
   const heads = await feedHeads(ledger, choice);
   if (positionText(heads) === undefined) {
@@ -178,8 +221,13 @@ async function startFeed(
         ]),
   );
   let first: string | null = null;
-  if (from === null) {
+  const deliveries = new FollowedDeliveries(ledger);
+  let lookedAt = -Infinity;
+  if (from !== null)
+    deliveries.follow(await newestChanges(ledger, position, { list, limit: resumed, personal: false }));
+  else {
     const changes = await newestChanges(ledger, heads, { list, limit: recent, personal });
+    deliveries.follow(changes);
     first = toEvent({ changes: await views(ledger, changes, personal), skipped: 0 }, position);
   }
   return {
@@ -188,6 +236,12 @@ async function startFeed(
         const event = first;
         first = null;
         return event;
+      }
+      // Changes that arrive all the time do not keep the reader from seeing what became of earlier ones.
+      if (performance.now() - lookedAt >= liveEveryMs) {
+        const found = await deliveries.next();
+        lookedAt = performance.now();
+        if (found.length > 0) return `event: deliveries\ndata: ${JSON.stringify({ deliveries: found })}\n\n`;
       }
       const now = await feedHeads(ledger, choice);
       let skipped = 0;
@@ -199,6 +253,7 @@ async function startFeed(
       });
       if (ranges.length === 0) return null;
       const changes = await feedChanges(ledger, ranges, { list, limit: maxAtOnce, personal });
+      deliveries.follow(changes);
       position = new Map(
         [...now].map(([pigeonholeNumber, head]) => [pigeonholeNumber, reached(changes, pigeonholeNumber, head)]),
       );
@@ -221,7 +276,7 @@ function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => voi
     ended.abort();
     onEnd();
   };
-  const { liveEveryMs = 1000 } = sources;
+  const { liveEveryMs = defaultEveryMs } = sources;
   let askedAt = performance.now();
   const next = async (): Promise<string> => {
     const heartbeatAt = performance.now() + heartbeatMs;

@@ -1,7 +1,7 @@
 import { itemLine } from './commands/items.js';
 import { changeLine } from './commands/live.js';
 import { type Output, outputTo, printLabelled, printLine, LiveBlock } from './output.js';
-import { paint } from './text-line.js';
+import { paint, renderLine } from './text-line.js';
 
 /**
  * Text of an attendee with C0 and C1 controls (a CSI and an OSC of one character each), DEL, bidi controls and line
@@ -56,7 +56,7 @@ describe.each([
   ['a pipe', false],
 ])('what a command prints to %s', (_, terminal) => {
   it.each<[string, (out: Output) => void]>([
-    ['a live change', (out) => out.line(changeLine(change))],
+    ['a live change', (out) => out.line(renderLine(changeLine(change), { columns: 200, colours: false }))],
     ['an item', (out) => out.line(itemLine('questions', item))],
     ['a message of a vendor', (out) => out.note(`the sink answers: ${hostile}`)],
   ])('contains nothing in %s that a terminal interprets', (_name, print) => {

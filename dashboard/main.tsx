@@ -106,7 +106,7 @@ function Page({ route }: { readonly route: Route }) {
     case 'item':
       return <Item list={route.list} named={route.key} pigeonhole={route.pigeonhole} />;
     case 'live':
-      return <Live />;
+      return <Live list={route.list} pigeonhole={route.pigeonhole} />;
     case 'people':
       return <People />;
     case 'person':
@@ -129,7 +129,7 @@ function Page({ route }: { readonly route: Route }) {
 function pageKey(route: Route): string {
   const { page, ...rest } = route;
   const { part: _, ...named } = rest as { readonly part?: unknown };
-  return JSON.stringify([page, named]);
+  return JSON.stringify(page === 'live' ? [page] : [page, named]); // the filters of the live view leave the rest of it
 }
 
 function Top({ route }: { readonly route: Route }) {
@@ -141,7 +141,7 @@ function Top({ route }: { readonly route: Route }) {
       'Overview',
       ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'statements', 'statement', 'deletions'],
     ],
-    [address.live, 'Live', ['live']],
+    [address.live({ list: null, pigeonhole: null }), 'Live', ['live']],
     [address.imports, 'Imports', ['imports', 'import', 'new-import']],
     [address.people, 'People', ['people', 'person', 'erasure']],
     [address.items, 'Items', ['item']],

@@ -44,6 +44,8 @@ describe('an address of the page', () => {
     [address.pigeonhole('acme', 101), { page: 'pigeonhole', workspace: 'acme', id: '101' }],
     [address.statements('acme', 101), { page: 'statements', workspace: 'acme', id: '101' }],
     [address.statement(7), { page: 'statement', number: '7' }],
+    [address.live({ list: null, pigeonhole: null }), { page: 'live', list: null, pigeonhole: null }],
+    [address.live({ list: 'votes', pigeonhole: 'acme/101' }), { page: 'live', list: 'votes', pigeonhole: 'acme/101' }],
     [address.person('acme', 101, 7), { page: 'person', workspace: 'acme', id: '101', attendee: '7' }],
     [address.erasure(uuid), { page: 'erasure', id: uuid }],
     [address.ready('acme', 101), { page: 'ready', workspace: 'acme', id: '101' }],

@@ -94,7 +94,6 @@ const e = encodeURIComponent;
 /** Addresses of the pages. */
 export const address = {
   overview: '#/',
-  live: '#/live',
   imports: '#/imports',
   deletions: '#/deletions',
   configuration: '#/configuration',
@@ -111,6 +110,10 @@ export const address = {
   statements: (workspace: string, id: number | string) => `#/statements/${e(workspace)}/${id}`,
   statement: (number: number) => `#/statements/${number}`,
   sink: (name: string, part?: string) => `#/sink/${e(name)}${part === undefined ? '' : `?part=${e(part)}`}`,
+  live: (filters: { readonly list: string | null; readonly pigeonhole: string | null }) => {
+    const given = Object.entries(filters).flatMap(([name, value]) => (value === null ? [] : [`${name}=${e(value)}`]));
+    return given.length === 0 ? '#/live' : `#/live?${given.join('&')}`;
+  },
   person: (workspace: string, id: number | string, attendee: number | string) =>
     `#/person/${e(workspace)}/${id}/${attendee}`,
   erasure: (id: string) => `#/erasures/${e(id)}`,

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Why, WhySink } from '../../api/why.js';
+import { authorOf } from '../author.js';
 import { get, refusalOf } from '../asking/ask.js';
 import { useRemembered, useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
@@ -223,6 +224,7 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
   const [name, setName] = useState<Why['name'] | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   if (!useMay('personal')) return null;
+  const author = list === 'attendees' && data !== undefined ? Number(key) : authorOf(data);
   const show = async (): Promise<void> => {
     const params = { workspace, id: pigeonholeId, list, key };
     try {
@@ -247,6 +249,12 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
       }
     >
       {refused === null ? null : <Refusal text={refused} />}
+      {author === null ? null : (
+        <p>
+          {list === 'attendees' ? 'All about ' : 'By '}
+          <a href={address.person(workspace, pigeonholeId, author)}>{name?.person ?? `attendee ${author}`}</a>
+        </p>
+      )}
       {data === undefined ? null : data === null ? <p class="empty">The item is deleted.</p> : <Written data={data} />}
     </Panel>
   );

@@ -2,7 +2,7 @@ import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import type { ApiApp } from '../../api/api-app.js';
 import { deskOf } from '../../importing/desk/desk.test-kit.js';
 import { createApp } from '../../api/create-app.js';
-import type { LiveChanges } from '../../api/live-changes.js';
+import type { LiveChanges, LiveDeliveries } from '../../api/live-changes.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { noteProgress } from '../../reading/progress.js';
 import { previewSink } from '../../operations/preview-sink.js';
@@ -381,6 +381,23 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect((await ask(app, '/api/audit?action=follow-personal')).body.items).toHaveLength(1);
   });
 
+  it('says what the sinks have of each change, also to a reader that continues, and without content', async () => {
+    const { app, stage, scene } = await served(kind);
+    const first = await follow(app, '/api/changes/live?pigeonhole=acme/101');
+    await first.next();
+    await stage.patch('attendees', 1, { Name: 'Person 11' });
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    const { id, data } = await first.next();
+    const { sequence } = data.changes[0]!;
+    expect(await first.untilSink(sequence, 'waits')).toMatchObject({ sink: 'hooks' });
+    await first.end();
+    await scene.settle();
+    const again = await follow(app, '/api/changes/live?pigeonhole=acme/101', id);
+    expect(await again.untilSink(sequence, 'has')).toEqual({ sink: 'hooks', state: 'has', words: null });
+    await again.end();
+  });
+
   it('returns the changes after a restore to a reader that had seen later ones', async () => {
     const { app, stage, scene } = await served(kind);
     const first = await follow(app, '/api/changes/live?pigeonhole=acme/101');
@@ -417,6 +434,8 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
 
 interface Followed {
   next(): Promise<{ id: string; data: LiveChanges }>;
+  /** Waits until a sink has this state for a change. */
+  untilSink(sequence: number, state: string): Promise<LiveDeliveries['deliveries'][number]['sinks'][number]>;
   end(): Promise<void>;
 }
 
@@ -426,17 +445,32 @@ async function follow(app: ApiApp, path: string, lastEventId?: string): Promise<
   expect(answer.headers.get('content-type')).toBe('text/event-stream');
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
+  /** Returns the next event of this form. Those before it are left out. */
+  const next = async (form: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const event = form.exec(text);
+      if (event !== null) {
+        text = text.slice(event.index + event[0].length);
+        return event;
+      }
+      const { value, done } = await reader.read();
+      if (done) throw new Error('the stream has ended');
+      text += value;
+    }
+  };
   return {
     async next() {
+      const [, id, data] = await next(/event: changes\nid: (\S+)\ndata: (.*)\n\n/);
+      return { id: id!, data: JSON.parse(data!) as LiveChanges };
+    },
+    async untilSink(sequence, state) {
       for (;;) {
-        const event = /event: changes\nid: (\S+)\ndata: (.*)\n\n/.exec(text);
-        if (event !== null) {
-          text = text.slice(event.index + event[0].length);
-          return { id: event[1]!, data: JSON.parse(event[2]!) as LiveChanges };
-        }
-        const { value, done } = await reader.read();
-        if (done) throw new Error('the stream has ended');
-        text += value;
+        const [, data] = await next(/event: deliveries\ndata: (.*)\n\n/);
+        expect(data).not.toMatch(personal);
+        const { deliveries } = JSON.parse(data!) as LiveDeliveries;
+        const own = deliveries.find((each) => each.sequence === sequence)?.sinks ?? [];
+        const found = own.find((each) => each.state === state);
+        if (found !== undefined) return found;
       }
     },
     end: () => reader.cancel(),
