@@ -17,6 +17,7 @@ import {
   type InstanceConfig,
   nobodyAnswers,
 } from './find-instance.js';
+import { noteMessage, whileWaiting } from './output.js';
 import type { ClientConfig } from '../operations/command-input.js';
 import type { Context } from './command.js';
 
@@ -49,30 +50,34 @@ function exitCodeFor(status: number): ExitCode {
  */
 function refusalOf(status: number, body: unknown): CommandError {
   const detail = typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${status}`;
-  return new CommandError(exitCodeFor(status), detail);
+  // Only the problems of a file have several lines. Any other sentence may quote a text of others.
+  return new CommandError(exitCodeFor(status), status === 422 ? detail : detail.replaceAll(/\s*\n\s*/g, ' '));
 }
 
 const answerMs = 30_000;
 const slowAnswerMs = 5 * 60_000;
-/** Requests that read whole lists of the ledger, or wait for the service or a destination. */
-const slowPaths: ReadonlySet<string> = new Set<PathOf<'get'> | PathOf<'post'>>([
-  '/api/pigeonholes/{id}/ready',
-  '/api/sinks/{name}/test',
-  '/api/preview',
-  '/api/fields',
-  '/api/replays',
-  '/api/configuration/plan',
-  '/api/configuration/apply',
-  '/api/imports',
-  '/api/imports/target',
-  '/api/imports/{id}',
-  '/api/imports/{id}/actions',
-  '/api/events/plan',
-  '/api/events/apply',
-  '/api/erasures/plan',
-  '/api/erasures',
-  '/api/persons/export',
-  '/api/status/recount',
+/**
+ * Requests that read whole lists of the ledger, or wait for the service or a destination, with the work that a terminal
+ * shows meanwhile. Null: the command shows its own progress.
+ */
+const slowPaths: ReadonlyMap<string, string | null> = new Map<PathOf<'get'> | PathOf<'post'>, string | null>([
+  ['/api/pigeonholes/{id}/ready', 'checking the service, the sinks and the people'],
+  ['/api/sinks/{name}/test', 'waiting for the answer of the destination'],
+  ['/api/preview', 'planning the operations'],
+  ['/api/fields', 'reading the stored items'],
+  ['/api/replays', 'counting the items'],
+  ['/api/configuration/plan', 'counting the changes to send'],
+  ['/api/configuration/apply', 'applying the configuration'],
+  ['/api/imports', null],
+  ['/api/imports/target', 'reading the pigeonhole and its registrants'],
+  ['/api/imports/{id}', null],
+  ['/api/imports/{id}/actions', null],
+  ['/api/events/plan', 'comparing the file with the service'],
+  ['/api/events/apply', null],
+  ['/api/erasures/plan', 'looking for everything about this person'],
+  ['/api/erasures', 'removing the person from the ledger'],
+  ['/api/persons/export', 'looking for everything about this person'],
+  ['/api/status/recount', 'counting all items and deliveries'],
 ]);
 
 /** The HTTP API of a running pigeonpost, as commands use it. */
@@ -83,7 +88,9 @@ export function apiClient(address: FindAddress) {
   const ask = async (method: 'GET' | 'POST', path: string, asked: Asked): Promise<unknown> => {
     const body = asked.json === undefined ? undefined : JSON.stringify(asked.json);
     const signal = AbortSignal.timeout(slowPaths.has(path) ? slowAnswerMs : answerMs);
-    return await jsonOf(askBody(address, { method, path: filledAddress(path, asked), body, signal }));
+    const work = () => jsonOf(askBody(address, { method, path: filledAddress(path, asked), body, signal }));
+    const words = slowPaths.get(path) ?? null;
+    return words === null ? await work() : await whileWaiting(words, work);
   };
   return {
     get: async <Path extends PathOf<'get'>>(path: Path, asked: AskedAt<'get', Path>) =>
@@ -204,7 +211,7 @@ async function usableConfig({ config: file, out }: Context): Promise<ClientConfi
     for (const candidate of await salvageClientConfigs(file)) {
       const { instance, address } = await findNoted(candidate);
       if (address !== undefined) {
-        out.note(`pigeonpost: ${error.message}`);
+        noteMessage(out, `pigeonpost: ${error.message}`);
         out.note(
           `pigeonpost: the running pigeonpost is not affected, but its next start would fail: correct ${file}, then run "pigeonpost check"`,
         );

@@ -1,7 +1,7 @@
 import { itemLine } from './commands/items.js';
 import { changeLine } from './commands/live.js';
-import { type Output, outputTo, printLabelled, printLine, LiveBlock } from './output.js';
-import { paint, renderLine } from './text-line.js';
+import { noteMessage, type Output, outputTo, printLabelled, printLine, LiveBlock } from './output.js';
+import { paint, renderLine, shownText } from './text-line.js';
 
 /**
  * Text of an attendee with C0 and C1 controls (a CSI and an OSC of one character each), DEL, bidi controls and line
@@ -74,8 +74,15 @@ describe.each([
 
   it('keeps tabs, line ends and letters of all scripts', () => {
     const { out, printed } = output(terminal);
-    out.line('a\tb\nשלום 世界 👩‍💻');
-    expect(printed()).toBe('a\tb\nשלום 世界 👩‍💻\n');
+    out.line('a\tb שלום 世界 👩‍💻');
+    noteMessage(out, 'one\ntwo');
+    expect(printed()).toBe('a\tb שלום 世界 👩‍💻\none\ntwo\n');
+  });
+
+  it('stays on its line', () => {
+    const { out, printed } = output(terminal);
+    out.line('a question\r\nPROBLEM forged');
+    expect(printed()).toBe('a question\\u000d\\u000aPROBLEM forged\n');
   });
 });
 
@@ -88,7 +95,7 @@ describe('a colour', () => {
 
   it('in a text from outside is not printed', () => {
     const { out, printed } = output(true);
-    out.line('\u001b[8mhidden\u001b[1;31m');
+    out.line('\u001b[8mhidden\u001b[1;31m \u001b[31mred\u001b[39m \u001b[123m\u001b[1m');
     expect(printed()).not.toContain('\u001b');
   });
 });
@@ -132,20 +139,19 @@ describe('a sentence that is longer than a line', () => {
   it('is wrapped between words on a terminal, as a result and as a note', () => {
     const { texts, out } = streams(true);
     out.line(sentence);
-    out.note(`the file is wrong:\n${sentence}`);
+    noteMessage(out, `the file is wrong:\n${sentence}`);
     expect(texts).toEqual({ stdout: lines, stderr: `the file is wrong:\n${lines}` });
   });
 
-  it('is one line for another program, as JSON, and in a text of several lines', () => {
+  it('is one line for another program, and as JSON', () => {
     const piped = streams(false);
     piped.out.line(sentence);
     piped.out.note(sentence);
     expect(piped.texts).toEqual({ stdout: `${sentence}\n`, stderr: `${sentence}\n` });
     const { texts, out } = streams(true);
     const json = JSON.stringify({ sentence });
-    const script = `#!/bin/sh\n# ${sentence}`;
-    for (const text of [json, `  "text": "${sentence}"`, script]) out.line(text);
-    expect(texts.stdout).toBe(`${json}\n  "text": "${sentence}"\n${script}\n`);
+    for (const text of [json, `  "text": "${sentence}"`]) out.line(text);
+    expect(texts.stdout).toBe(`${json}\n  "text": "${sentence}"\n`);
   });
 
   it('keeps an address whole', () => {
@@ -170,7 +176,9 @@ describe('a text next to a label', () => {
       '        refused, so nothing is',
       '        sent',
     ]);
-    expect(labelled(true, true)[0]).toBe('\u001b[31mPROBLEM\u001b[39m sink crm: the token is');
+    expect(shownText(labelled(true, true)[0]!, { colours: true })).toBe(
+      '\u001b[31mPROBLEM\u001b[39m sink crm: the token is',
+    );
   });
 
   it('is one line if another program reads the output', () => {

@@ -1,10 +1,13 @@
 import { ExitCode } from './exit-code.js';
-import { shownText, paint, type Style, widthOf, wrapText } from './text-line.js';
+import { shownLine, shownText, paint, type Style, widthOf, wrapText } from './text-line.js';
 
 export interface Output {
-  /** Results: standard output. On a terminal, a sentence that is longer than a line is wrapped between words. */
+  /**
+   * One line of results: standard output. On a terminal, a sentence that is longer than a line is wrapped between words.
+   * A line end in the text is escaped.
+   */
   line(text: string): void;
-  /** Progress and problems: standard error. Wrapped like `line`. */
+  /** One line of progress, or a problem: standard error. Wrapped and escaped like `line`. */
   note(text: string): void;
   /** Writes to standard output unchanged, for a block that is redrawn in place. Only if `terminal` is true. */
   draw(text: string): void;
@@ -35,12 +38,8 @@ export function outputTo(
 ): Output {
   const colours = stdout.isTTY === true && stdout.hasColors(); // `hasColors` checks NO_COLOR and TERM
   return {
-    line: (text) => void stdout.write(`${shownText(wrapped(text, stdout), { colours })}\n`),
-    note: (text) => {
-      // The problems of a configuration are one text of several lines.
-      const lines = text.split('\n').map((line) => wrapped(line, stderr));
-      stderr.write(`${shownText(lines.join('\n'), { colours: false })}\n`);
-    },
+    line: (text) => void stdout.write(`${wrapped(shownLine(text, { colours }), stdout)}\n`),
+    note: (text) => void stderr.write(`${wrapped(shownLine(text, { colours: false }), stderr)}\n`),
     draw: (text) => void stdout.write(text),
     terminal: stdout.isTTY === true,
     colours,
@@ -71,6 +70,11 @@ function wrappedLines(text: string, columns: number): string[] {
   if (widthOf(text) <= columns) return [text];
   const lead = /^ */.exec(text)![0];
   return wrapText(text, { columns, lead, indent: lead.length + 4 });
+}
+
+/** Prints the message of an error as notes: the problems of a configuration are one message of several lines. */
+export function noteMessage(out: Pick<Output, 'note'>, message: string): void {
+  for (const line of message.split('\n')) out.note(line);
 }
 
 /** Prints the result of a command: one JSON document with `--json`, otherwise lines. @returns Done */
@@ -141,7 +145,8 @@ export async function whileWaiting<Result>(
   let isShown = false;
   const timer = setInterval(() => {
     isShown = true;
-    screen.write(`\r\x1b[2K${what}… ${Math.round((performance.now() - startedAt) / 1000)} s`);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    screen.write(`\r\x1b[2K${shownText(what, { colours: false })}… ${seconds} s`);
   }, shownAfterMs);
   try {
     return await work();

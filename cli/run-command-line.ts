@@ -32,7 +32,7 @@ import { addRestore } from './commands/restore.js';
 import { addApi, addStart, addWorker } from './commands/start.js';
 import { addStatement } from './commands/statement.js';
 import { addStatus } from './commands/status.js';
-import { type Output, processOutput } from './output.js';
+import { noteMessage, type Output, processOutput } from './output.js';
 import { CommandError, ExitCode, wrongUse } from './exit-code.js';
 import { wrapText } from './text-line.js';
 import { releaseSignals } from './until-stopped.js';
@@ -141,8 +141,8 @@ function reportError(error: unknown, debug: boolean, out: Output): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Done : ExitCode.WrongUse; // already printed
   const kind = failureKindOf(error);
   const isExpected = error instanceof CommandError || kind !== undefined;
-  out.note(`pigeonpost: ${messageOf(error)}`);
-  if (debug && error instanceof Error) out.note(error.stack ?? '');
+  noteMessage(out, `pigeonpost: ${messageOf(error)}`);
+  if (debug && error instanceof Error) noteMessage(out, error.stack ?? '');
   else if (!isExpected)
     out.note('this error is unexpected: run the command again with "pigeonpost --debug …" to see its stack trace');
   if (error instanceof CommandError) return error.exitCode;

@@ -9,6 +9,7 @@ import {
   widthOf,
   cell,
   cutToWidth,
+  shownText,
   wrapText,
 } from './text-line.js';
 
@@ -38,9 +39,8 @@ describe('a rendered line', () => {
   });
 
   it('is coloured piece by piece, except empty pieces', () => {
-    expect(renderLine([span('  ', 'red'), span('one', 'green'), span('two')], { columns: 80, colours: true })).toBe(
-      '  \u001b[32mone\u001b[39mtwo',
-    );
+    const line = renderLine([span('  ', 'red'), span('one', 'green'), span('two')], { columns: 80, colours: true });
+    expect(shownText(line, { colours: true })).toBe('  \u001b[32mone\u001b[39mtwo');
   });
 });
 

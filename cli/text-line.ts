@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { styleText } from 'node:util';
 
 /**
@@ -6,20 +7,38 @@ import { styleText } from 'node:util';
  */
 const unsafe = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** Colours and weights that this program prints. They cannot hide or move text. */
-const ownStyle = /^\u001b\[(?:1|2|22|31|32|33|39)m/;
+/**
+ * Precedes each colour that this program prints. A text from outside cannot contain it, because the number is random in
+ * each process. A terminal that receives it ignores it.
+ */
+const ownMark = `\u001b[${randomInt(2 ** 47)}m`;
+
+/** Colours and weights of this program with their marks. They cannot hide or move text. */
+const ownStyle = new RegExp(`${ownMark.replace('[', '\\[')}(\u001b\\[(?:1|2|22|31|32|33|39)m)`);
 
 /**
  * Returns a text that is safe for a terminal. Texts of attendees, vendors and files may contain any character. Replaces
  * control characters by escapes such as `\u009b`, which JSON parses to the same text. Line ends and tabs stay.
+ * @param how.colours keeps the colours of `paint` and `renderLine`, and no others
  */
 export function shownText(text: string, { colours }: { readonly colours: boolean }): string {
-  return text.replace(unsafe, (character, position: number) => {
-    if (character === '\n' || character === '\t') return character;
-    if (character === '\r' && text[position + 1] === '\n') return character;
-    if (colours && ownStyle.test(text.slice(position, position + 5))) return character;
-    return `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
-  });
+  return shown(text, colours, /[\n\t]|\r(?=\n)/y);
+}
+
+/** Works like `shownText` for a single line: escapes line ends as well, so that a text cannot look like another line. */
+export function shownLine(text: string, { colours }: { readonly colours: boolean }): string {
+  return shown(text, colours, /\t/y);
+}
+
+function shown(text: string, colours: boolean, kept: RegExp): string {
+  const escaped = (part: string): string =>
+    part.replace(unsafe, (character, position: number) => {
+      kept.lastIndex = position;
+      return kept.test(part) ? character : `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
+    });
+  // `split` returns the texts at even positions, and the colours between them at odd ones.
+  const parts = text.split(ownStyle);
+  return parts.map((part, at) => (at % 2 === 0 ? escaped(part) : colours ? part : '')).join('');
 }
 
 /**
@@ -77,16 +96,17 @@ export function renderLine(line: TextLine, { columns, colours }: { columns: numb
   for (const { text, style } of spans) {
     const cut = isCut && widthOf(text) >= room ? cutBefore(text, room) : text;
     room -= widthOf(cut);
-    rendered +=
-      colours && style !== undefined && cut.trim() !== '' ? styleText(style, cut, { validateStream: false }) : cut;
+    rendered += cut.trim() === '' ? cut : paint(cut, style, colours);
     if (room <= 0 || cut !== text) break;
   }
   return rendered.trimEnd();
 }
 
-/** Returns a text in a colour, or unchanged without colours. */
+/** Returns a text in a colour, for `shownText`; unchanged without colours. */
 export function paint(text: string, style: Style | undefined, colours: boolean): string {
-  return colours && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
+  if (!colours || style === undefined) return text;
+  const [begin, end] = styleText(style, '\0', { validateStream: false }).split('\0');
+  return `${ownMark}${begin}${text}${ownMark}${end}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type CliCommand, collect, type Context } from '../command.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { askStreamed, instanceOf } from '../api-client.js';
+import { countBytes, withProgress } from '../progress.js';
 import type { BackupBytes } from '../../operations/backup/backup-store.js';
 import type { IncomingMessage } from 'node:http';
 import type { ApiAddress } from '../find-instance.js';
@@ -44,7 +45,9 @@ async function backup(
   const { store } = config ?? { store: { kind: 'elsewhere' as const } };
   refuseTerminal('a backup', file);
   const use = async (bytes: BackupBytes): Promise<void> =>
-    file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
+    file === '-'
+      ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout)
+      : await writeBackup(file, withProgress(countBytes(bytes), file), encrypt);
   switch (store.kind) {
     case 'unknown':
     case 'postgres':

@@ -11,7 +11,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'completion-'));
   writeFileSync(
     join(folder, 'pigeonpost.yaml'),
-    'workspaces: { acme: {} }\nsinks: { crm: {}, "not a name": {}, hooks: 7 }\n',
+    'workspaces: { acme: {} }\nsyncs: { all: { workspace: acme, pigeonholes: [101, 102, x] }, odd: 7 }\nsinks: { crm: {}, "not a name": {}, hooks: 7 }\n',
   );
   writeFileSync(join(folder, 'other.yaml'), 'sinks: { lms: {} }\n');
   writeFileSync(join(folder, 'torn.yaml'), 'sinks: [');
@@ -46,7 +46,11 @@ describe('completion', () => {
     ['pigeonpost replay ', ['crm', 'hooks']],
     ['pigeonpost replay --config other.yaml ', ['lms']],
     ['pigeonpost --config torn.yaml replay ', ['files']],
-    ['pigeonpost pause ', ['acme', 'crm', 'hooks']],
+    ['pigeonpost pause ', ['acme', 'crm', 'hooks', 'acme/101', 'acme/102']],
+    ['pigeonpost ready acme/', ['acme/101', 'acme/102']],
+    ['pigeonpost items votes --pigeonhole ', ['acme/101', 'acme/102']],
+    ['pigeonpost init --add --sync a', ['all']],
+    ['pigeonpost init --sink h', ['hubspot']],
     ['pigeonpost preview --sink ho', ['hooks']],
     ['pigeonpost preview --sink crm --list qu', ['questions']],
     ['pigeonpost fields vo', ['votes']],

@@ -4,6 +4,7 @@ import { Argument, type Command, type Option } from 'commander';
 import { listNames } from '../../base/lists.js';
 import type { CliCommand } from '../command.js';
 import { ExitCode } from '../exit-code.js';
+import { sinkTypes } from '../init/write-configuration.js';
 import { roles } from './access.js';
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -27,7 +28,8 @@ export function addCompletion(program: CliCommand): void {
     .runs(
       async ({ out }, shell: (typeof shells)[number]) => {
         const tab = await import('@bomb.sh/tab');
-        for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
+        const script = printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'));
+        for (const line of script.flatMap((part) => part.split('\n'))) out.line(line);
         // Added because the library's script does not make bash complete file names if there are no other completions.
         if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
         return ExitCode.Done;
@@ -48,6 +50,9 @@ export function addCompletion(program: CliCommand): void {
 interface KnownWords {
   readonly sinks: readonly string[];
   readonly workspaces: readonly string[];
+  readonly syncs: readonly string[];
+  /** WORKSPACE/ID of the pigeonholes that the file names by their ids. */
+  readonly pigeonholes: readonly string[];
   readonly lists: readonly string[];
 }
 
@@ -108,7 +113,7 @@ function addOption(described: TabCommand, option: Option, known: KnownWords): vo
   const name = option.long?.slice(2);
   if (name === undefined) return;
   const takesValue = option.required || option.optional;
-  if (takesValue) described.option(name, option.description, offering(option.argChoices ?? wordsOf(name, known)));
+  if (takesValue) described.option(name, option.description, offering(option.argChoices ?? wordsOf(option, known)));
   else described.option(name, option.description);
 }
 
@@ -118,28 +123,48 @@ function offering(words: readonly string[]): (complete: Complete) => void {
   };
 }
 
-function wordsOf(option: string, { sinks, workspaces, lists }: KnownWords): readonly string[] {
-  return { sink: sinks, workspace: workspaces, list: lists, role: roles }[option] ?? [];
+/** The names in the help of an option, such as `--sink <name>`, say what it takes: `init --sink <type>` takes a type. */
+function wordsOf(option: Option, { sinks, workspaces, syncs, pigeonholes, lists }: KnownWords): readonly string[] {
+  const name = option.long!.slice(2);
+  if (name === 'sink' && option.flags.includes('<type>')) return sinkTypes;
+  return (
+    { sink: sinks, workspace: workspaces, sync: syncs, pigeonhole: pigeonholes, list: lists, role: roles }[name] ?? []
+  );
 }
 
-function wordsFor(argument: string, command: Command, { sinks, workspaces, lists }: KnownWords): readonly string[] {
+function wordsFor(argument: string, command: Command, known: KnownWords): readonly string[] {
+  const { sinks, workspaces, pigeonholes, lists } = known;
   if (argument === 'list') return lists;
+  if (argument === 'pigeonhole') return pigeonholes;
   if (argument === 'sink' || (argument === 'name' && command.parent?.name() === 'sink')) return sinks;
-  return argument === 'what' ? [...workspaces, ...sinks] : []; // a name without its kind is enough if only one object has it
+  return argument === 'what' ? [...workspaces, ...sinks, ...pigeonholes] : []; // a name without its kind is enough if only one object has it
 }
 
 /** Reads names from the text of a configuration, which need not be valid. Returns none if it cannot be read. */
-async function namesIn(file: string): Promise<Pick<KnownWords, 'sinks' | 'workspaces'>> {
+async function namesIn(file: string): Promise<Omit<KnownWords, 'lists'>> {
   const { parse } = await import('yaml');
   const document: unknown = await readFile(file, 'utf8')
     .then((text) => parse(text, { logLevel: 'silent' }) as unknown)
     .catch(() => undefined); // an error cannot be shown while the shell completes a word
-  const keysOf = (key: string): string[] => {
+  const groupOf = (key: string): [name: string, value: unknown][] => {
     const group = isRecord(document) ? document[key] : undefined;
-    return isRecord(group) ? Object.keys(group).filter((name) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) : [];
+    return isRecord(group) ? Object.entries(group).filter(([name]) => isName(name)) : [];
   };
-  return { sinks: keysOf('sinks'), workspaces: keysOf('workspaces') };
+  const namesOf = (key: string): string[] => groupOf(key).map(([name]) => name);
+  const pigeonholes = groupOf('syncs').flatMap(([, sync]) => {
+    const { workspace, pigeonholes: ids } = isRecord(sync) ? sync : {};
+    const known = Array.isArray(ids) && isName(workspace) ? ids.filter((id) => Number.isSafeInteger(id)) : [];
+    return known.map((id) => `${String(workspace)}/${String(id)}`);
+  });
+  return {
+    sinks: namesOf('sinks'),
+    workspaces: namesOf('workspaces'),
+    syncs: namesOf('syncs'),
+    pigeonholes: [...new Set(pigeonholes)],
+  };
 }
+
+const isName = (name: unknown) => typeof name === 'string' && /^[a-z0-9][a-z0-9-]{0,62}$/.test(name);
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

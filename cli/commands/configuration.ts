@@ -22,7 +22,7 @@ import {
   withholdingWords,
 } from '../../sinks/reason-words.js';
 import { type ApiClient, clientOf } from '../api-client.js';
-import { printResult, whileWaiting } from '../output.js';
+import { printResult } from '../output.js';
 import { shownInLine } from '../text-line.js';
 
 export function addConfig(program: CliCommand): void {
@@ -78,9 +78,7 @@ async function planOf(
   client: ApiClient,
   candidate: Partial<Candidate> & { readonly draft?: string },
 ): Promise<ConfigurationPlan> {
-  return await whileWaiting('counting the changes to send', () =>
-    client.post('/api/configuration/plan', { json: candidate }),
-  );
+  return await client.post('/api/configuration/plan', { json: candidate });
 }
 
 interface ApplyConfigOptions extends PlanConfigOptions {

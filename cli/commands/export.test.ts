@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProgram } from '../run-command-line.js';
 import { answeringApi, type AnsweringApi, type AskedOfApi } from './answering-api.test-kit.js';
-import { withProgress } from './export.js';
+import { withProgress } from '../progress.js';
 
 let api: AnsweringApi;
 let asked: AskedOfApi[] = [];

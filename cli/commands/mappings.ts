@@ -3,7 +3,7 @@ import { listNames } from '../../base/lists.js';
 import { type CliCommand, type Context, type JsonOption, wholeNumber, parseList, parseItem } from '../command.js';
 import { ExitCode, wrongUse, CommandError } from '../exit-code.js';
 import { clientOf, instanceOf } from '../api-client.js';
-import { printResult, whileWaiting } from '../output.js';
+import { printResult } from '../output.js';
 import type { SeenField, SeenFields } from '../../api/items.js';
 import { tableLines } from '../text-line.js';
 import { counted, grouped } from '../../base/words.js';
@@ -140,9 +140,7 @@ export async function preview(context: Context, options: PreviewOptions): Promis
     configuration: config === undefined ? {} : await candidateAt(config.file),
     changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
   };
-  const shown = await whileWaiting('planning the operations', () =>
-    client.post('/api/preview', { query: { personal: '1' }, json: asked }),
-  );
+  const shown = await client.post('/api/preview', { query: { personal: '1' }, json: asked });
   if (item !== null && shown.items.length === 0 && options.changedFrom === undefined) {
     const name = `${item.list}:${shownWord(item.key)}`;
     throw new CommandError(

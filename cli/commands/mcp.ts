@@ -1,7 +1,6 @@
 import { instanceOf } from '../api-client.js';
 import { type CliCommand, type Context, operatorName } from '../command.js';
 import { ExitCode } from '../exit-code.js';
-import { createMcpServer } from '../mcp/serve.js';
 import type { Allowed, ToolContext } from '../mcp/tools.js';
 
 export function addMcp(program: CliCommand): void {
@@ -29,6 +28,7 @@ interface McpOptions {
  */
 async function mcp(context: Context, { allowActions, personal }: McpOptions): Promise<ExitCode> {
   const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
+  const { createMcpServer } = await import('../mcp/serve.js');
   const allowed: Allowed = { actions: allowActions, personal };
   const ended = new Promise<void>((resolve) => void process.stdin.once('close', resolve).once('end', resolve));
   let known: Promise<ToolContext> | undefined;

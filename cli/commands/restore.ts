@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LedgerKey } from '../../worker/key-place-of.js';
-import { printResult } from '../output.js';
+import { printResult, whileWaiting } from '../output.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 
 const restoreHelp = `
@@ -97,7 +97,7 @@ async function restore({ config, out }: Context, file: string | undefined, asked
   const restored =
     file === undefined || store.kind === 'postgres'
       ? undefined
-      : await restoreEmbedded(file, store.folder, mark, terms);
+      : await whileWaiting(`restoring ${file}`, () => restoreEmbedded(file, store.folder, mark, terms));
   const { erasures, keyProblem } =
     restored === undefined ? await markStoreRestored(store, mark, terms) : { ...restored, keyProblem: null };
   const { facts, replaced = null } = restored ?? {};

@@ -6,7 +6,7 @@ import { type CliCommand, type Context, type JsonOption, parseFullPigeonhole } f
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { unreadable, writeWholeFile } from '../files.js';
 import { printResult } from '../output.js';
-import { paint } from '../text-line.js';
+import { paint, shownText } from '../text-line.js';
 
 interface StatementOptions extends JsonOption {
   readonly format?: 'html' | 'json' | 'csv';
@@ -77,7 +77,7 @@ async function makeStatement(
   const { out } = context;
   if (form !== null) {
     const parts = statementFileParts(address, number, form);
-    if (file === undefined) out.line((await textOf(parts)).replace(/\r?\n$/, ''));
+    if (file === undefined) out.draw(`${shownText((await textOf(parts)).replace(/\r?\n$/, ''), { colours: false })}\n`);
     else await writeWholeFile(file, parts);
   }
   const { formatStatement, formatSummary } = await import('../statement/format-statement.js');

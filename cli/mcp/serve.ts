@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server' with { 'resolution-mode': 'import' };
 import { messageOf } from '../../base/errors.js';
 import { packageVersion } from '../../base/package-root.js';
-import { shownText } from '../text-line.js';
+import { shownLine } from '../text-line.js';
 import { type Allowed, type ToolContext, toolsFor } from './tools.js';
 
 /** Largest answer of a tool, so that one answer cannot fill the memory of an assistant. */
@@ -27,18 +27,19 @@ export async function createMcpServer(allowed: Allowed, instance: KnownInstance)
     server.registerTool(name, { title, description, inputSchema: input, annotations }, async (given) => {
       try {
         const lines = await run(given as never, await instance.found());
-        return { content: [{ type: 'text' as const, text: bounded(lines.join('\n')) }] };
+        return { content: [{ type: 'text' as const, text: bounded(lines) }] };
       } catch (error) {
         instance.forget(); // it may have been replaced by another process
-        return { content: [{ type: 'text' as const, text: bounded(messageOf(error)) }], isError: true };
+        return { content: [{ type: 'text' as const, text: bounded([messageOf(error)]) }], isError: true };
       }
     });
   }
   return server;
 }
 
-function bounded(text: string): string {
-  const safe = shownText(text, { colours: false });
+/** Joins lines. A line end within one is escaped, so that a text of others cannot look like another line. */
+function bounded(lines: readonly string[]): string {
+  const safe = lines.map((line) => shownLine(line, { colours: false })).join('\n');
   if (safe.length <= maxAnswerCharacters) return safe;
   const cut = safe.length - maxAnswerCharacters;
   return `${safe.slice(0, maxAnswerCharacters)}\n… ${cut} more characters were cut: ask for less`;

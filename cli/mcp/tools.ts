@@ -194,7 +194,7 @@ const documents: readonly Tool[] = [
         'Path such as docs/operations.md, or docs/operations.md#dead-letters for a section.',
       ),
     }),
-    run: async ({ document }) => [readSection(document)],
+    run: async ({ document }) => readSection(document).split('\n'),
   }),
 ];
 
