@@ -141,6 +141,10 @@ const routes: readonly Asked[] = [
   })),
   { method: 'POST', path: '/api/configuration/drafts/hooks/discard', body: { version: 1 }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/drafts/hooks/apply', body: { version: 1 }, may: ['admin'] },
+  { method: 'GET', path: '/api/configurations', may: ['operator', 'admin'] },
+  { method: 'GET', path: '/api/configurations/1', may: ['admin'] },
+  { method: 'GET', path: '/api/configurations/compare?from=1&to=2', may: ['admin'] },
+  { method: 'POST', path: '/api/configurations/1/restore', body: {}, may: ['admin'] },
   { method: 'POST', path: '/api/configuration/apply', body: { file: '/etc/pigeonpost.yaml' }, may: ['admin'] },
   ...['/api/imports/target?pigeonhole=acme/101', '/api/imports/7/report', '/api/import-mappings'].map((path) => ({
     method: 'GET',

@@ -69,7 +69,8 @@ export interface ApiSources extends StatusSources {
   readonly repair: (sink: string, request: RepairRequest) => ReturnType<typeof startRepair>;
   /** @throws {ConfigError | ClientOptionsError} for a configuration that cannot be used */
   readonly planConfiguration: (candidate: PlannedCandidate) => Promise<ConfigurationPlan>;
-  readonly applyConfiguration: () => Promise<AppliedConfiguration>;
+  /** @param by name of the caller, for the history */
+  readonly applyConfiguration: (by: string) => Promise<AppliedConfiguration>;
   /** Returns everything that a sink would receive. Throws as `planConfiguration`. */
   readonly preview: (request: PreviewRequest) => Promise<NamedPreview | { readonly unknown: string }>;
   /** Compares an event file with the service; changes nothing. Throws ConfigError for an invalid file. */

@@ -82,7 +82,7 @@ export function serveConfiguration(app: ApiApp, sources: ApiSources, { plans }: 
           `this pigeonpost was started with ${own}: change that file, or start pigeonpost with the other one`,
         );
       }
-      return await usable(sources.applyConfiguration);
+      return await usable(() => sources.applyConfiguration(c.get('caller').name));
     });
     return c.json(applied, 200);
   });

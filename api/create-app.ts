@@ -14,6 +14,7 @@ import { addressOf } from './listen.js';
 import { TokenGuard } from './token-guard.js';
 import { serveBackup } from './backup.js';
 import { serveConfiguration, servePreview } from './configuration.js';
+import { serveConfigurations } from './configurations.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeliveries } from './deliveries.js';
 import { serveDeletions } from './deletions.js';
@@ -78,6 +79,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveReplays(app, sources);
   serveConfiguration(app, sources, places);
   serveDrafts(app, sources, places);
+  serveConfigurations(app, sources, places);
   serveFields(app, sources);
   serveFind(app, sources);
   serveDeletions(app, sources);

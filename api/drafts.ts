@@ -163,7 +163,11 @@ export function serveDrafts(app: ApiApp, sources: ApiSources, { plans }: AllPlac
     requireEveryWorkspace(c);
     const entry = { action: 'apply-draft', target: sinkTarget(sources, sink) };
     const applied = await audited(c, ledger, entry, () =>
-      plans.in(() => usable(() => applyDraft(sources, { sink, version }, { apply: sources.applyConfiguration }))),
+      plans.in(() =>
+        usable(() =>
+          applyDraft(sources, { sink, version }, { apply: () => sources.applyConfiguration(c.get('caller').name) }),
+        ),
+      ),
     );
     return c.json(applied, 200);
   });

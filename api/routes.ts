@@ -10,6 +10,7 @@ type Route =
   | RoutesIn<typeof import('./audit-log.js')>
   | RoutesIn<typeof import('./backup.js')>
   | RoutesIn<typeof import('./configuration.js')>
+  | RoutesIn<typeof import('./configurations.js')>
   | RoutesIn<typeof import('./dead-letters.js')>
   | RoutesIn<typeof import('./deletions.js')>
   | RoutesIn<typeof import('./deliveries.js')>

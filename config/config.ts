@@ -22,6 +22,8 @@ type Frozen<Value> = Value extends Secret
 export interface Config {
   /** Absolute path of the file. */
   readonly file: string;
+  /** Text of the file, in which secrets may be written. */
+  readonly source: Secret;
   /** Absolute path of the folder that contains the file. Relative paths in the settings of sinks start here. */
   readonly folder: string;
   readonly workspaces: Readonly<Record<string, WorkspaceConfig>>;
@@ -86,7 +88,7 @@ export const defaultChangesMs = 30 * 24 * 60 * 60_000;
 /** Default of `retention.attempts`. */
 export const defaultAttemptsMs = 7 * 24 * 60 * 60_000;
 
-interface ConfigParts extends Pick<Config, 'file' | 'folder' | 'filledKeys' | 'warnings'> {
+interface ConfigParts extends Pick<Config, 'file' | 'source' | 'folder' | 'filledKeys' | 'warnings'> {
   readonly parsed: ParsedConfig;
   /** The sinks' own keys, by name of the sink. */
   readonly settings: Readonly<Record<string, unknown>>;

@@ -8,6 +8,7 @@ import { parseTree, problemAt } from './parse-tree.js';
 import { readDocument, type ConfigDocument, runningReferences } from './read-document.js';
 import { configSchema } from './schema/config-schema.js';
 import { readConfigFile } from './read-config-file.js';
+import { Secret } from './secret.js';
 import { readPemFiles } from './pem-files.js';
 import { withEnvironmentDefaults, type EnvironmentProxy, proxyFromEnvironment } from './environment-defaults.js';
 
@@ -76,6 +77,7 @@ export async function loadConfigText(
 
   return toConfig({
     file: absoluteFile,
+    source: new Secret(text),
     folder,
     parsed: whole.value,
     settings: sinks.settings,

@@ -4,6 +4,16 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 
+/** The file of a configuration, and who made it the current one. */
+export interface Edition {
+  /** The file with secrets that are written in it replaced; null: it is not kept. */
+  readonly text: string | null;
+  /** Name of the caller; null: the start of a process. */
+  readonly by: string | null;
+}
+
+const unknownEdition: Edition = { text: null, by: null };
+
 /**
  * Makes a configuration the current one and returns its number. If it is current already, this writes nothing. A
  * configuration that was never current gets the next number. A configuration that was current earlier is refused,
@@ -12,15 +22,23 @@ import { LedgerError } from './ledger-error.js';
  * @param accept true to accept a configuration that was current earlier
  * @throws {LedgerError} kind `configuration`
  */
-export async function useConfiguration(ledger: Ledger, document: unknown, accept: boolean): Promise<number> {
+export async function useConfiguration(
+  ledger: Ledger,
+  document: unknown,
+  accept: boolean,
+  edition: Edition = unknownEdition,
+): Promise<number> {
   const text = canonicalJson(document);
   const digest = digestOf(text);
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table configurations in exclusive mode');
     const current = await newestConfiguration(tx);
-    if (current?.digest === digest) return current.number;
+    if (current?.digest === digest) {
+      await keepText(tx, current.number, edition);
+      return current.number;
+    }
     if (!accept) await refuseOlder(tx, digest, current);
-    return await addConfiguration(tx, (current?.number ?? 0) + 1, text);
+    return await addConfiguration(tx, (current?.number ?? 0) + 1, { text, edition });
   });
 }
 
@@ -57,13 +75,22 @@ async function newestConfiguration(tx: Queryable): Promise<{ number: number; dig
   return row;
 }
 
-async function addConfiguration(tx: Queryable, number: number, text: string): Promise<number> {
-  await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
-    number,
-    text,
-    digestOf(text),
-  ]);
+async function addConfiguration(
+  tx: Queryable,
+  number: number,
+  { text, edition }: { readonly text: string; readonly edition: Edition },
+): Promise<number> {
+  await tx.query(
+    'insert into configurations (number, document, digest, applied_by, text) values ($1, $2::json, $3, $4, $5)',
+    [number, text, digestOf(text), edition.by, edition.text],
+  );
   return number;
+}
+
+/** Keeps the present text of a file whose configuration stays the same, such as with another comment. */
+async function keepText(tx: Queryable, number: number, { text }: Edition): Promise<void> {
+  if (text === null) return;
+  await tx.query('update configurations set text = $2 where number = $1 and text is distinct from $2', [number, text]);
 }
 
 function digestOf(text: string): string {
@@ -82,14 +109,22 @@ export async function isCurrentConfiguration(ledger: Ledger, document: unknown):
  * @param after the number of the configuration to replace
  * @throws {LedgerError} kind `configuration` if another configuration is current
  */
-export async function replaceConfiguration(ledger: Ledger, document: unknown, after: number): Promise<number> {
+export async function replaceConfiguration(
+  ledger: Ledger,
+  document: unknown,
+  after: number,
+  edition: Edition = unknownEdition,
+): Promise<number> {
   const text = canonicalJson(document);
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table configurations in exclusive mode');
     const row = await newestConfiguration(tx);
     if (row?.number !== after) throw anotherConfiguration(after, row?.number ?? 0);
-    if (row.digest === digestOf(text)) return row.number;
-    return await addConfiguration(tx, after + 1, text);
+    if (row.digest === digestOf(text)) {
+      await keepText(tx, row.number, edition);
+      return row.number;
+    }
+    return await addConfiguration(tx, after + 1, { text, edition });
   });
 }
 
@@ -98,6 +133,41 @@ export function anotherConfiguration(own: number, current: number): LedgerError 
   return new LedgerError(
     'configuration',
     `this process runs configuration ${own}, and ${current} is current: give it the current file, which it loads automatically, or restart it`,
+  );
+}
+
+/** A configuration that is or was current. */
+export interface StoredConfiguration extends Edition {
+  readonly number: number;
+  readonly appliedAt: Date;
+  readonly document: unknown;
+}
+
+/**
+ * Returns configurations, newest first.
+ * @param choice.number only this one; null: all
+ * @param choice.before only those with a lower number; null: all
+ */
+export async function storedConfigurations(
+  ledger: Ledger,
+  { number, before, limit }: { readonly number: number | null; readonly before: number | null; readonly limit: number },
+): Promise<StoredConfiguration[]> {
+  const rows = await ledger.db.query<Omit<StoredConfiguration, 'document'> & { document: string }>(
+    `select number, applied_at as "appliedAt", applied_by as by, text, document::text as document from configurations
+     where ($1::int4 is null or number = $1) and ($2::int4 is null or number < $2) order by number desc limit $3`,
+    [number, before, limit],
+  );
+  return rows.map((row) => ({ ...row, document: JSON.parse(row.document) as unknown }));
+}
+
+/** Returns the instants since `since` at which a configuration became the current one. */
+export async function configurationsSince(
+  ledger: Ledger,
+  since: Date,
+): Promise<{ readonly number: number; readonly appliedAt: Date }[]> {
+  return await ledger.db.query(
+    `select number, applied_at as "appliedAt" from configurations where applied_at > $1 order by number`,
+    [since],
   );
 }
 

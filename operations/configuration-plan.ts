@@ -35,7 +35,7 @@ const changedKeySchema = z.object({
 });
 export type ChangedKey = z.infer<typeof changedKeySchema>;
 
-const configurationChangeSchema = z.object({
+export const configurationChangeSchema = z.object({
   kind: z.enum(['added', 'changed', 'removed']),
   what: z.enum(['workspace', 'sync', 'sink', 'drop folder', 'nightly export', 'alerts']),
   name: z.string(),

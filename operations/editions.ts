@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Accounts } from '../sinks/network/accounts.js';
+import { shownText } from './configurations/shown-text.js';
 import { liftRefusedKeys, type OnRequest, openClients } from '../requests/clients.js';
 import { createSinks, registerOpenSinks, sharedThroughLedger } from '../delivering/open-sinks.js';
 import { shownPigeonholes, stillChosen } from '../reading/discover.js';
@@ -114,13 +115,14 @@ export function documentOf(config: Config, ledger: Pick<Ledger, 'hash'>): Json {
 
 /**
  * Opens everything that a configuration names. The configuration becomes current only if all of it can be opened.
- * @param makeCurrent writes the configuration to the ledger, or finds it there, and returns its number
+ * @param makeCurrent writes the configuration to the ledger with the text to keep of its file, or finds it there, and returns
+ *   its number
  * @throws errors of opening and of `makeCurrent`; then nothing stays open
  */
 export async function openEdition(
   config: Config,
   shared: Shared,
-  makeCurrent: (document: Json) => Promise<number>,
+  makeCurrent: (document: Json, text: string | null) => Promise<number>,
 ): Promise<Edition> {
   const { ledger, log, onRequest } = shared;
   const clients = openClients(config, { log, onRequest, now: ledger.clock.nowMs });
@@ -129,7 +131,7 @@ export async function openEdition(
   try {
     const made = createSinks(config, { accounts: shared.accounts, ...sharedThroughLedger(ledger) });
     closers.push(...[...made.values()].map((sink) => () => sink.close()));
-    const configuration = await makeCurrent(documentOf(config, ledger));
+    const configuration = await makeCurrent(documentOf(config, ledger), shownText(config));
     await liftRefusedKeys(config, ledger);
     await adoptSyncs(config, ledger);
     const sinks = await registerOpenSinks(config, ledger, made);

@@ -124,7 +124,7 @@ export async function namedVariables(
 }
 
 /** Patterns that only secrets and e-mail addresses match. */
-const forms: readonly (readonly [RegExp, string])[] = [
+export const forms: readonly (readonly [RegExp, string])[] = [
   [/[^\s"'<>@:/]+@[^\s"'<>@:/]+\.[A-Za-z]{2,}/g, '[e-mail]'],
   [/\b(?:whsec_|xox[a-z]-|pat-|sk-|pp[a-z]?_)[\w+/=.-]{4,}/g, '[secret]'],
   [/\b(Bearer|Basic)\s+[\w+/=.~-]{8,}/gi, '$1 [secret]'],
@@ -139,7 +139,7 @@ const forms: readonly (readonly [RegExp, string])[] = [
  * @param config undefined if it cannot be loaded
  */
 export function redactor(config: Config | undefined): <Value>(value: Value) => Value {
-  const secrets = [...secretsIn(config)].filter((text) => text.length >= 4).toSorted((a, b) => b.length - a.length);
+  const secrets = [...secretsOf(config)].filter((text) => text.length >= 4).toSorted((a, b) => b.length - a.length);
   const ofText = (text: string): string => {
     const without = secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text);
     return forms.reduce((left, [form, instead]) => left.replaceAll(form, instead), without);
@@ -151,6 +151,11 @@ export function redactor(config: Config | undefined): <Value>(value: Value) => V
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [ofText(name), of(inner)]));
   };
   return <Value>(value: Value): Value => of(value) as Value;
+}
+
+/** Returns the secrets of a configuration. @param config undefined: there are none */
+export function secretsOf(config: Config | undefined): Set<string> {
+  return config === undefined ? new Set() : secretsIn({ ...config, source: undefined });
 }
 
 function secretsIn(value: unknown, seen = new Set<unknown>()): Set<string> {

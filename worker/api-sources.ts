@@ -73,7 +73,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     repair: (sink, wanted) => startRepair({ deps: editions.current, starter }, sink, wanted),
     planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
     preview: (asked) => previewSink(editions.current, asked),
-    applyConfiguration: () => applyConfiguration(editions.current, switching),
+    applyConfiguration: (by) => applyConfiguration(editions.current, switching, by),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
     checkReady: shareAnswers(

@@ -215,7 +215,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   // The folder's lock proves that no other process runs a newer configuration, so an older file is accepted.
   const accept = options.acceptConfiguration || embedded;
-  const first = await openEdition(config, shared, (document) => useConfiguration(ledger, document, accept));
+  const first = await openEdition(config, shared, (document, text) =>
+    useConfiguration(ledger, document, accept, { text, by: null }),
+  );
   const editions = new Editions(first, (error) =>
     log.warn({ error: messageOf(error) }, 'could not close the resources of a replaced configuration'),
   );

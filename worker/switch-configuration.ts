@@ -9,6 +9,7 @@ import {
   replaceConfiguration,
 } from '../ledger/configurations.js';
 import { ClientOptionsError } from '../pigeonhole/api-error.js';
+import { shownText } from '../operations/configurations/shown-text.js';
 import { type Editions, documentOf, openEdition, type Shared } from '../operations/editions.js';
 import type { Collaborators } from '../cycles/collaborators.js';
 import type { AppliedConfiguration } from '../operations/configuration-plan.js';
@@ -21,10 +22,11 @@ export interface ConfigurationSwitch {
    * Makes this process's file the current configuration. This process switches immediately, other processes when they
    * notice. If the file is current already, nothing changes.
    * If Temporal does not answer, the switch counts all the same, and `catchUp` wakes the workflows later.
+   * @param by name of the caller, for the history; null: not known
    * @throws {ConfigError | ClientOptionsError} if the file cannot be used; {LedgerError} if another process has made
    *   another configuration current meanwhile. Then nothing has changed
    */
-  apply(): Promise<{ readonly number: number; readonly changed: boolean }>;
+  apply(by: string | null): Promise<{ readonly number: number; readonly changed: boolean }>;
   /**
    * Switches to the current configuration if this process's own file equals it, because another process with the same
    * file ran `config apply`. Wakes the workflows that could not be woken after an earlier switch.
@@ -58,7 +60,10 @@ export function createConfigurationSwitch(
     last = mine.catch(() => undefined);
     return mine;
   };
-  const switchTo = async (read: Config, number: (document: unknown) => Promise<number>): Promise<void> => {
+  const switchTo = async (
+    read: Config,
+    number: (document: unknown, text: string | null) => Promise<number>,
+  ): Promise<void> => {
     const before = editions.current.config;
     // These belong to the process, and take effect at its next start: it still listens where it did.
     const { store, temporal, server } = before;
@@ -78,13 +83,15 @@ export function createConfigurationSwitch(
     }
   };
 
-  const apply = async (): Promise<{ number: number; changed: boolean }> => {
+  const apply = async (by: string | null): Promise<{ number: number; changed: boolean }> => {
     const config = await load();
     const { configuration } = editions.current;
-    if ((await isCurrentConfiguration(ledger, documentOf(config, ledger))) === configuration) {
+    const document = documentOf(config, ledger);
+    if ((await isCurrentConfiguration(ledger, document)) === configuration) {
+      await replaceConfiguration(ledger, document, configuration, { text: shownText(config), by }); // keeps its text
       return { number: configuration, changed: false };
     }
-    await switchTo(config, (document) => replaceConfiguration(ledger, document, configuration));
+    await switchTo(config, (next, text) => replaceConfiguration(ledger, next, configuration, { text, by }));
     return { number: editions.current.configuration, changed: true };
   };
 
@@ -107,7 +114,7 @@ export function createConfigurationSwitch(
     }
     return false;
   };
-  return { apply: () => oneAtATime(apply), catchUp: () => oneAtATime(catchUp) };
+  return { apply: (by) => oneAtATime(() => apply(by)), catchUp: () => oneAtATime(catchUp) };
 }
 
 /** Reads the file; returns undefined if it cannot be used, for example because it is half written. */
@@ -129,15 +136,17 @@ async function numberOf(ledger: Ledger, document: unknown, own: number): Promise
 
 /**
  * Makes this process's file the current configuration and returns what changed and what the change will cause.
+ * @param by name of the caller, for the history; null: not known
  * @throws as `planConfiguration` and `ConfigurationSwitch.apply`; then nothing has changed
  */
 export async function applyConfiguration(
   current: Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>,
-  switching: ConfigurationSwitch,
+  switching: Pick<ConfigurationSwitch, 'apply'>,
+  by: string | null,
   environment?: Environment,
 ): Promise<AppliedConfiguration> {
   // Planned before the switch, because afterwards the previous configuration is no longer available for the comparison.
   const plan = await planConfiguration(current, {}, environment);
-  const { number, changed } = await switching.apply();
+  const { number, changed } = await switching.apply(by);
   return { number, changed, plan };
 }

@@ -1,3 +1,4 @@
+import { addConfigHistory } from './configuration-history.js';
 import { type CliCommand, type Context, confirm, type JsonOption } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -42,6 +43,7 @@ export function addConfig(program: CliCommand): void {
     .json()
     .examples('config apply', 'config apply --draft crm')
     .runs(applyConfig);
+  addConfigHistory(config);
 }
 
 interface PlanConfigOptions extends JsonOption {

@@ -4,6 +4,7 @@ import { carryOut, askPerson } from '../asking/act.js';
 import { post, refusalOf } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
+import { ConfigurationHistory } from '../parts/configuration-history.js';
 import { Button } from '../parts/controls.js';
 import { PageHead, Panel } from '../parts/panel.js';
 import { Sections } from '../parts/sections.js';
@@ -20,8 +21,8 @@ import { address } from '../route.js';
 import { capitalized } from '../words.js';
 
 /**
- * Compares the configuration file with the running configuration and applies it. The file is edited on the machine
- * where pigeonpost runs; the page never shows or changes its content.
+ * Compares the configuration file with the running configuration and applies it, and shows earlier configurations. The file
+ * is edited on the machine where pigeonpost runs.
  */
 export function Configuration() {
   const overview = useAsked('/api/overview', {}, 5000);
@@ -80,6 +81,7 @@ export function Configuration() {
         {refused === null ? null : <pre class="code refused">{capitalized(refused)}</pre>}
         {plan === null ? null : <Plan plan={plan} />}
       </div>
+      {mayOperate ? <ConfigurationHistory /> : null}
     </>
   );
 }

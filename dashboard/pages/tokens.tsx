@@ -180,7 +180,7 @@ const columns: readonly Column<TokenView>[] = [
     '',
     'number',
     (token) => (
-      <Button look="link" label={`Revoke ${token.name}`} onPress={() => revoke(token)}>
+      <Button look="link" label={`Revoke… (${token.name})`} onPress={() => revoke(token)}>
         Revoke…
       </Button>
     ),

@@ -27,7 +27,9 @@ create table configurations (
   number     integer primary key,
   document   json not null,
   digest     text not null,
-  applied_at timestamptz not null default now()
+  applied_at timestamptz not null default now(),
+  applied_by text, -- name of the caller; null: the start of a process
+  text       text  -- the file, with secrets that are written in it replaced; null: not kept
 );
 
 -- Changes of the configuration file that were prepared on the page (decision 0117). They name secrets, and contain none.

@@ -3,7 +3,7 @@ import { installedBrowser, openBrowser, openTab, type Watched } from './open-bro
 import { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
-/** Tests the pages that show what happened and what will: incidents, alerts, tokens, quota, audit log. */
+/** Tests the pages that show what happened and what will: incidents, configurations, alerts, tokens, quota, audit log. */
 const suite = installedBrowser === undefined ? describe.skip : describe;
 
 let system: RunningSystem;
@@ -32,16 +32,16 @@ async function go(hash: string): Promise<void> {
 const shows = async (text: string | RegExp): Promise<void> => await page.getByText(text).first().waitFor();
 const dialog = () => page.getByRole('dialog');
 
-/** Counts the clicks of a task that starts on the overview. */
-async function clicks(
-  task: (click: (name: string | RegExp, role?: 'link' | 'button') => Promise<void>) => Promise<void>,
-) {
+type Click = (name: string | RegExp, at?: 'link' | 'button' | 'dialog') => Promise<void>;
+
+/** Counts the clicks of a task that starts on the overview. A click at `dialog` waits for the question of the page. */
+async function clicks(task: (click: Click) => Promise<void>): Promise<number> {
   await go('#/');
   let count = 0;
-  await task(async (name, role = 'link') => {
+  await task(async (name, at = 'link') => {
     count += 1;
-    const within = (await dialog().isVisible()) ? dialog() : page;
-    await within.getByRole(role, { name }).first().click();
+    const button = at === 'dialog' ? dialog().getByRole('button', { name }) : page.getByRole(at, { name });
+    await button.first().click();
   });
   return count;
 }
@@ -56,11 +56,28 @@ suite('from the overview, in fewer than five clicks, an operator', () => {
     expect(count).toBeLessThan(5);
   });
 
+  it('compares the running configuration with the one before it', async () => {
+    system.configure('lists: [sessions, questions]');
+    await system.post('/api/configuration/apply', {});
+    const count = await clicks(async (click) => {
+      await click('Configuration');
+      await page.getByText(/added: .*lists: \[sessions, questions\]/).waitFor();
+    });
+    expect(count).toBeLessThan(5);
+    await page.getByText('Show the file, with references').click();
+    await shows(/apiKey: "\$\{SERVICE_KEY\}"/);
+    expect(await page.locator('body').innerText()).not.toContain('sandbox-key');
+    await page.getByRole('button', { name: /^Apply again… .*configuration 1/ }).click();
+    await dialog().getByRole('button', { name: 'Apply again' }).click();
+    await page.getByRole('heading', { name: 'Configuration 3 is running' }).waitFor();
+    await page.getByRole('row', { name: /^3 running .* (local|administrator)/ }).waitFor();
+  });
+
   it('pauses a sink and resumes it, which is one incident', async () => {
     const count = await clicks(async (click) => {
       await click('archive');
       await click('Pause…', 'button');
-      await click('Pause', 'button');
+      await click('Pause', 'dialog');
       await click('Resume', 'button');
       await page.getByRole('button', { name: 'Pause…' }).waitFor();
     });
@@ -90,7 +107,7 @@ suite('the page of tokens', () => {
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await page.locator('body').innerText()).not.toContain(text);
 
-    await page.getByRole('button', { name: 'Revoke reporting' }).click();
+    await page.getByRole('button', { name: /^Revoke… .*reporting/ }).click();
     await dialog().getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row', { name: /reporting/ }).waitFor({ state: 'detached' });
   });
@@ -123,7 +140,7 @@ suite('the page of alerts', () => {
 
 suite('each of these pages', () => {
   it('has no serious finding of axe in both themes, and loads nothing from other hosts', async () => {
-    for (const hash of ['#/incidents', '#/alerts', '#/quota', '#/tokens', '#/audit-log']) {
+    for (const hash of ['#/configuration', '#/incidents', '#/alerts', '#/quota', '#/tokens', '#/audit-log']) {
       await go(hash);
       await page.emulateMedia({ colorScheme: 'light' });
       expect([hash, await seriousFindings(page, 'all')]).toEqual([hash, []]);

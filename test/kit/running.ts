@@ -75,7 +75,9 @@ export async function openRunning(
     onCycle: nothing,
   };
   const load = () => loadProcessConfig(file, environment);
-  const first = await openEdition(await load(), shared, (document) => useConfiguration(ledger, document, false));
+  const first = await openEdition(await load(), shared, (document, text) =>
+    useConfiguration(ledger, document, false, { text, by: null }),
+  );
   const editions = new Editions(first, (error) => {
     throw error;
   });
@@ -92,7 +94,7 @@ export async function openRunning(
     switches,
     write,
     plan: (candidate = {}) => planConfiguration(editions.current, candidate, environment),
-    apply: () => applyConfiguration(editions.current, switching, environment),
+    apply: () => applyConfiguration(editions.current, switching, null, environment),
     settle: () => settle(editions),
     close: () => editions.close(),
   };

@@ -137,6 +137,9 @@ const elsewhere = [
   '/api/imports/target',
   '/api/imports/{id}',
   '/api/imports/{id}/report',
+  '/api/configurations',
+  '/api/configurations/compare',
+  '/api/configurations/{number}',
   '/api/statements/{number}',
   '/api/statements/{number}/file',
 ];

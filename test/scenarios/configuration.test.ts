@@ -1,5 +1,11 @@
 import { join } from 'node:path';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import {
+  compareEditions,
+  configurationHistory,
+  restoreConfiguration,
+} from '../../operations/configurations/history.js';
+import { applyConfiguration } from '../../worker/switch-configuration.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { statusOf } from '../kit/status-of.js';
 import { readArchive } from '../kit/archive.js';
@@ -75,6 +81,58 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     answers = true;
     expect([await process.switching.catchUp(), process.switches]).toEqual([true, [2]]);
     expect([await process.switching.catchUp(), process.switches]).toEqual([true, [2]]);
+  });
+
+  it('is kept with its author and its file, is compared with others, and makes an earlier one current again', async () => {
+    const stage = await stages.open(kind);
+    const first = [...yaml(stage, { archive: '' }), '# one archive'];
+    const second = [...yaml(stage, { archive: '', fresh: 'mode: observe' }), '# two'];
+    const process = await running(stage, first);
+    const file = join(stage.folder, 'pigeonpost.yaml');
+    const text = (): string => readFileSync(file, 'utf8');
+    const history = () => configurationHistory(process.editions.current, { before: null, limit: 10 }, environment);
+    process.write(second);
+    expect(await history()).toMatchObject({ current: 1, file: { differs: true, problem: null, writable: true } });
+    await applyConfiguration(process.editions.current, process.switching, 'an operator', environment);
+    expect(await history()).toMatchObject({
+      current: 2,
+      file: { differs: false },
+      items: [
+        {
+          number: 2,
+          by: 'an operator',
+          isCurrent: true,
+          changes: expect.arrayContaining([expect.objectContaining({ name: 'fresh' })]),
+        },
+        { number: 1, by: null, isCurrent: false, changes: [], undo: null },
+      ],
+    });
+    const compared = await compareEditions(process.editions.current, { from: 1, to: 2 });
+    const lines = compared!.lines!.map(({ kind: mark, text: line }) => `${mark} ${line.trim()}`);
+    expect(lines).toEqual(
+      expect.arrayContaining(['removed # one archive', 'added # two', 'added sinks: [archive, fresh]']),
+    );
+    expect(JSON.stringify([compared, await history()])).not.toContain(environment.SCENE_KEY);
+
+    const apply = () => applyConfiguration(process.editions.current, process.switching, 'another', environment);
+    const restore = (number: number) => restoreConfiguration(process.editions.current, number, { apply, environment });
+    process.write([...second, '# not applied yet']);
+    await expect(restore(1)).rejects.toThrow('has changes that were not applied');
+    expect(text()).toContain('not applied yet');
+    process.write(second);
+    await expect(restore(9)).rejects.toThrow('it does not exist');
+    expect(await restore(1)).toMatchObject({ number: 3, changed: true });
+    expect(text()).toBe(first.join('\n'));
+    expect(await history()).toMatchObject({
+      current: 3,
+      file: { differs: false },
+      items: [{ number: 3, by: 'another' }, {}, {}],
+    });
+
+    const failing = async () => await Promise.reject(new Error('the switch failed'));
+    const refused = restoreConfiguration(process.editions.current, 2, { apply: failing, environment });
+    await expect(refused).rejects.toThrow('the switch failed');
+    expect(text()).toBe(first.join('\n'));
   });
 
   it('that narrows a selection withdraws nothing, sends no more of the excluded items, and reports those that stay', async () => {
