@@ -15,6 +15,7 @@ import { addCompletion } from './commands/completion.js';
 import { addConfig } from './commands/configuration.js';
 import { addDeadLetters, addReplay } from './commands/send-again.js';
 import { addDeletions } from './commands/deletions.js';
+import { addDeliveries } from './commands/deliveries.js';
 import { addDemo, addSandbox } from './commands/demo.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFields, addPreview } from './commands/mappings.js';
@@ -44,7 +45,20 @@ const commandGroups: readonly (readonly [heading: string, commands: readonly Add
   ['Get started', [addInit, addCheck, addStart, addWorker, addApi, addDemo, addSandbox]],
   [
     'Observe',
-    [addOpen, addStatus, addReady, addFind, addLive, addItems, addWhy, addPreview, addFields, addStatement, addDoctor],
+    [
+      addOpen,
+      addStatus,
+      addReady,
+      addFind,
+      addLive,
+      addItems,
+      addWhy,
+      addDeliveries,
+      addPreview,
+      addFields,
+      addStatement,
+      addDoctor,
+    ],
   ],
   [
     'Operate',
