@@ -334,6 +334,10 @@ export const serviceLists = namesIn(serviceTable);
 export const derivedLists = namesIn(derivedTable);
 export const listNames = namesIn(listTraits);
 
+export function isListName(name: string): name is ListName {
+  return Object.hasOwn(listTraits, name);
+}
+
 /** Returns the lists of the service whose traits meet a condition, in the order of the table. */
 export function serviceListsWhere<Name extends ServiceListName = ServiceListName>(
   meets: (traits: ServiceTraits) => boolean,

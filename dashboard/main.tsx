@@ -5,10 +5,12 @@ import './style/pages.css';
 import './style/find.css';
 import './style/people.css';
 import './style/installation.css';
+import './style/deliveries.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
 import { Deletions } from './pages/deletions.js';
+import { Deliveries } from './pages/deliveries.js';
 import { Import } from './pages/import.js';
 import { Erasure } from './pages/erasure.js';
 import { Imports } from './pages/imports.js';
@@ -46,7 +48,7 @@ function App() {
   const { route, hash } = useRoute();
   const { data: me } = useAsked('/api/caller', {}, 60_000);
   useEffect(() => caller.set(me ?? null), [me]);
-  const main = useFocusOnNewPage(hash);
+  const main = useFocusOnNewPage(hash, pageKey(route));
   useKeys();
   useFindKey();
   return (
@@ -83,6 +85,8 @@ function Page({ route }: { readonly route: Route }) {
       return <OneStatement number={route.number} />;
     case 'sink':
       return <Sink name={route.name} part={route.part} />;
+    case 'deliveries':
+      return <Deliveries choice={route.choice} />;
     case 'deletions':
       return <Deletions />;
     case 'configuration':
@@ -127,6 +131,7 @@ function Page({ route }: { readonly route: Route }) {
 
 /** Returns a text that identifies the page of a route, whatever section of the page the address points to. */
 function pageKey(route: Route): string {
+  if (route.page === 'deliveries') return JSON.stringify([route.page, route.choice.sink]);
   const { page, ...rest } = route;
   const { part: _, ...named } = rest as { readonly part?: unknown };
   return JSON.stringify(page === 'live' ? [page] : [page, named]); // the filters of the live view leave the rest of it
@@ -139,7 +144,7 @@ function Top({ route }: { readonly route: Route }) {
     [
       address.overview,
       'Overview',
-      ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'statements', 'statement', 'deletions'],
+      ['overview', 'workspace', 'pigeonhole', 'sink', 'deliveries', 'ready', 'statements', 'statement', 'deletions'],
     ],
     [address.live({ list: null, pigeonhole: null }), 'Live', ['live']],
     [address.imports, 'Imports', ['imports', 'import', 'new-import']],
@@ -179,7 +184,7 @@ function skipTo(event: Event, main: HTMLElement | null): void {
 }
 
 /** Moves the focus to a new page, so that screen readers announce it, and lets the window's title follow its heading. */
-function useFocusOnNewPage(hash: string) {
+function useFocusOnNewPage(hash: string, page: string) {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   useEffect(() => {
@@ -200,7 +205,7 @@ function useFocusOnNewPage(hash: string) {
       (heading ?? main.current)?.focus({ preventScroll: true });
     }
     first.current = false;
-  }, [hash]);
+  }, [page]);
   return main;
 }
 

@@ -1,9 +1,12 @@
+import { type DeliveryChoice, deliveryChoiceOf, deliveriesAddress } from './delivery-choice.js';
+
 /** Page named by the fragment of the address (after `#`), which is never sent to a server. */
 export type Route =
   | { readonly page: 'overview' }
   | { readonly page: 'workspace'; readonly name: string }
   | { readonly page: 'pigeonhole'; readonly workspace: string; readonly id: string }
   | { readonly page: 'sink'; readonly name: string; readonly part: string | null }
+  | { readonly page: 'deliveries'; readonly choice: DeliveryChoice }
   | { readonly page: 'imports' }
   | { readonly page: 'new-import'; readonly pigeonhole: string | null }
   | { readonly page: 'import'; readonly id: string }
@@ -54,6 +57,7 @@ export function routeOf(hash: string): Route {
   }
   if (second !== undefined) {
     if (first === 'sink') return { page: 'sink', name: second, part: asked.get('part') };
+    if (first === 'deliveries') return { page: 'deliveries', choice: deliveryChoiceOf(second, asked) };
     if (first === 'workspace') return { page: 'workspace', name: second };
     if (first === 'imports' && second === 'new') return { page: 'new-import', pigeonhole: asked.get('pigeonhole') };
     if (first === 'imports') return { page: 'import', id: second };
@@ -114,6 +118,7 @@ export const address = {
     const given = Object.entries(filters).flatMap(([name, value]) => (value === null ? [] : [`${name}=${e(value)}`]));
     return given.length === 0 ? '#/live' : `#/live?${given.join('&')}`;
   },
+  deliveries: deliveriesAddress,
   person: (workspace: string, id: number | string, attendee: number | string) =>
     `#/person/${e(workspace)}/${id}/${attendee}`,
   erasure: (id: string) => `#/erasures/${e(id)}`,

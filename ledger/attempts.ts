@@ -226,8 +226,13 @@ export async function listAttempts(
   return await db.query<Attempt>(
     `select ${columns} from attempts e ${joins}
      where s.archived_at is null and ($1::text is null or e.sink_id = (select id from sinks where name = $1))
-       and ($2::text is null or p.workspace = $2) and ($3::text is null or p.workspace || '/' || p.pigeonhole_id = $3)
-       and ($4::text is null or e.list = $4) and ($5::text is null or e.key = $5) and ($6::int8 is null or e.sequence = $6)
+       and ($2::text is null or p.workspace = $2)
+       and ($3::text is null or e.pigeonhole_number = (select pigeonhole_number from pigeonholes
+         where workspace || '/' || pigeonhole_id = $3))
+       and ($4::text is null or e.list = $4) and ($5::text is null or e.key = $5) and ($6::int8 is null or (e.sequence = $6
+         and ($3::text is null or (e.list, e.key) = (select c.list, c.key from changes c
+           join pigeonholes q on q.pigeonhole_number = c.pigeonhole_number
+           where q.workspace || '/' || q.pigeonhole_id = $3 and c.sequence = $6))))
        and ($7::text is null or e.cause = $7) ${outcomes}
        and ($9::timestamptz is null or e.at >= $9) and ($10::timestamptz is null or e.at < $10)
        and ($11::int8 is null or e.number < $11)

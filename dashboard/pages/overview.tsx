@@ -2,6 +2,7 @@ import type { Overview as OverviewAnswer, SyncView } from '../../api/syncs.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { useAsked } from '../asking/use-asked.js';
 import { AwaitAnswer, Table, MinutesChart, perMinute, AskedPanel, type Column, named } from '../parts/panel.js';
+import { listLink } from '../parts/list-link.js';
 import { ReadAge } from '../parts/reading.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
 import { Troubles, StateWord } from '../parts/states.js';
@@ -115,11 +116,6 @@ const syncColumns: readonly Column<SyncView>[] = [
   ],
 ];
 
-/** A number that leads to what it counts; 0 leads nowhere. */
-function listLink(n: number, to: string) {
-  return n === 0 ? '0' : <a href={to}>{grouped(n)}</a>;
-}
-
 const sinkColumns: readonly Column<SinkDetails>[] = [
   ['Sink', 'name', ({ name, type }) => named(<a href={address.sink(name)}>{name}</a>, type)],
   [
@@ -136,9 +132,17 @@ const sinkColumns: readonly Column<SinkDetails>[] = [
       </>
     ),
   ],
-  ['Backlog', 'number', ({ name, backlog }) => listLink(backlog, address.sink(name, 'lanes'))],
-  ['Delivered', 'number wide', ({ delivered }) => grouped(delivered)],
-  ['Withheld', 'number wide', ({ name, withheld }) => listLink(sumOf(withheld), address.sink(name, 'outcomes'))],
+  ['Backlog', 'number', ({ name, backlog }) => listLink(backlog, address.deliveries({ sink: name, show: 'open' }))],
+  [
+    'Delivered',
+    'number wide',
+    ({ name, delivered }) => listLink(delivered, address.deliveries({ sink: name, show: 'delivered' })),
+  ],
+  [
+    'Withheld',
+    'number wide',
+    ({ name, withheld }) => listLink(sumOf(withheld), address.deliveries({ sink: name, show: 'withheld' })),
+  ],
   [
     'Dead letters',
     'number',
@@ -146,7 +150,7 @@ const sinkColumns: readonly Column<SinkDetails>[] = [
       sumOf(dead) === 0 ? (
         '0'
       ) : (
-        <a class="bad" href={address.sink(name, 'dead-letters')}>
+        <a class="bad" href={address.deliveries({ sink: name, show: 'dead' })}>
           {grouped(sumOf(dead))}
         </a>
       ),

@@ -22,6 +22,8 @@ import {
   type ToneAndWord,
   sinkState,
 } from '../words.js';
+import type { DeliveryList } from '../delivery-choice.js';
+import { listLink } from '../parts/list-link.js';
 import { address } from '../route.js';
 import type { ComponentChildren } from 'preact';
 
@@ -45,6 +47,9 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
         title={name}
         note={data === undefined ? [] : notesOf(data)}
       >
+        <a class="button" href={address.deliveries({ sink: name })}>
+          Delivery log
+        </a>
         {data === undefined ? null : <PauseButton kind="sink" name={name} paused={data.pause !== null} />}
       </PageHead>
       <Troubles troubles={data?.troubles ?? []} />
@@ -72,6 +77,7 @@ function notesOf(sink: SinkDetails): readonly ComponentChildren[] {
 
 function Delivering({ sink }: { readonly sink: SinkDetails }) {
   const { delivered, deliveredAt, deliveredByMinute, withheld, withholding, dead, observation } = sink;
+  const listOf = (show: DeliveryList): string => address.deliveries({ sink: sink.name, show });
   const observed = isObserving(sink) ? observation : null;
   const [sent, kept] = observed === null ? [] : [wouldHaveSent(observed), wouldHaveWithheld(observed)];
   return (
@@ -81,19 +87,23 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
       </div>
       <Facts
         facts={[
-          ['Delivered', grouped(delivered), ['last ', <Ago at={deliveredAt} never="never" />]],
+          ['Delivered', listLink(delivered, listOf('delivered')), ['last ', <Ago at={deliveredAt} never="never" />]],
           [
             'Rate',
             `${grouped(perMinute(deliveredByMinute))} per minute`,
             `${grouped(sum(deliveredByMinute))} in the last hour`,
           ],
-          ['Backlog', grouped(sink.backlog), backlogNote(sink)],
+          [
+            'Backlog',
+            isObserving(sink) ? grouped(sink.backlog) : listLink(sink.backlog, listOf('open')),
+            backlogNote(sink),
+          ],
           [
             'Withheld',
-            grouped(sumOf(withheld)),
+            listLink(sumOf(withheld), listOf('withheld')),
             withholding.some(isUnusual) ? 'unusually many' : 'by rule, such as consent',
           ],
-          ['Dead letters', grouped(sumOf(dead)), 'refused, or their mapping failed'],
+          ['Dead letters', listLink(sumOf(dead), listOf('dead')), 'refused, or their mapping failed'],
           sent === undefined ? null : ['Would have sent', grouped(sent.changes), sent.note],
           kept === undefined ? null : ['Would have withheld', grouped(kept.changes), kept.note],
         ]}
@@ -129,7 +139,7 @@ function Outcomes({ sink }: { readonly sink: string }) {
     >
       {({ outcomes }) => (
         <Table
-          columns={outcomeColumns}
+          columns={outcomeColumns(sink)}
           rows={outcomes}
           keyOf={({ list, state, reason }) => `${list} ${state} ${reason}`}
           empty="No changes are queued, withheld or refused."
@@ -147,7 +157,15 @@ const states: Readonly<Record<Outcome['state'], ToneAndWord>> = {
   dead: ['bad', 'dead letter'],
 };
 
-const outcomeColumns: readonly Column<Outcome>[] = [
+const outcomeLists: Readonly<Record<Outcome['state'], DeliveryList>> = {
+  waiting: 'open',
+  sending: 'open',
+  retry: 'open',
+  withheld: 'withheld',
+  dead: 'dead',
+};
+
+const outcomeColumns = (sink: string): readonly Column<Outcome>[] => [
   ['List', 'name', ({ list }) => (list === '' ? 'all lists' : list)],
   [
     'State',
@@ -159,7 +177,15 @@ const outcomeColumns: readonly Column<Outcome>[] = [
       </>
     ),
   ],
-  ['Changes', 'number', ({ changes }) => grouped(changes)],
+  [
+    'Changes',
+    'number',
+    ({ changes, list, state, reason }) =>
+      listLink(
+        changes,
+        address.deliveries({ sink, show: outcomeLists[state], reason, list: list === '' ? null : list }),
+      ),
+  ],
 ];
 
 /** The progress of a sink in each pigeonhole. */
@@ -180,7 +206,7 @@ function Lanes({ sink, state }: { readonly sink: string; readonly state: SinkDet
       {() => (
         <>
           <Table
-            columns={laneColumns(state ?? { pause: null, observation: null, approval: null })}
+            columns={laneColumns(sink, state ?? { pause: null, observation: null, approval: null })}
             rows={rows}
             keyOf={({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`}
             empty="The sink has not processed any pigeonhole yet."
@@ -192,7 +218,12 @@ function Lanes({ sink, state }: { readonly sink: string; readonly state: SinkDet
   );
 }
 
-function laneColumns(sink: Pick<SinkDetails, 'pause' | 'observation' | 'approval'>): readonly Column<LaneView>[] {
+function laneColumns(
+  name: string,
+  sink: Pick<SinkDetails, 'pause' | 'observation' | 'approval'>,
+): readonly Column<LaneView>[] {
+  const listOf = ({ workspace, pigeonholeId }: LaneView, show: DeliveryList): string =>
+    address.deliveries({ sink: name, show, pigeonhole: `${workspace}/${pigeonholeId}` });
   return [
     [
       'Pigeonhole',
@@ -214,8 +245,8 @@ function laneColumns(sink: Pick<SinkDetails, 'pause' | 'observation' | 'approval
       ),
     ],
     ['Behind', 'number mid', ({ behind }) => grouped(behind)],
-    ['In flight', 'number mid', ({ open }) => grouped(open)],
-    ['Delivered', 'number wide', ({ delivered }) => grouped(delivered)],
+    ['In progress', 'number mid', (lane) => listLink(lane.open, listOf(lane, 'open'))],
+    ['Delivered', 'number wide', (lane) => listLink(lane.delivered, listOf(lane, 'delivered'))],
     ['Last', 'number wide', ({ deliveredAt }) => <Ago at={deliveredAt} />],
     [
       'Oldest waiting',

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { DeadLetterGroupView, DeadLetterView } from '../../api/dead-letters.js';
+import type { DeadLetterGroupView, DeadLetterView, RedrivePlan } from '../../api/dead-letters.js';
 import { get, post } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { carryOut, askPerson } from '../asking/act.js';
@@ -55,7 +55,7 @@ interface CauseProps {
 }
 
 function Cause({ group, onRedriven }: CauseProps) {
-  const { cause, list, changes, meaning, help, detail, oldest, newest } = group;
+  const { sink, cause, list, changes, meaning, help, detail, oldest, newest } = group;
   const [open, setOpen] = useState(false);
   const mayOperate = useMay('operate');
   // For failed mappings, the main button leads to the configuration. A redrive helps only after the mapping is
@@ -67,7 +67,8 @@ function Cause({ group, onRedriven }: CauseProps) {
       <div class="cause">
         <div>
           <h3>
-            {counted(changes, 'change')} of {list}: {meaning}
+            <a href={address.deliveries({ sink, show: 'dead', reason: cause, list })}>{counted(changes, 'change')}</a>{' '}
+            of {list}: {meaning}
           </h3>
           <dl class="explained">
             <dt>Cause</dt>
@@ -116,10 +117,16 @@ function itemsOf({ sink, cause, list }: DeadLetterGroupView, limit: number) {
 }
 
 async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriven) => void): Promise<void> {
-  const { sink, cause, list, changes, help } = group;
+  const { sink, cause, list, help } = group;
+  const plan = await carryOut(
+    () => get('/api/dead-letters/plan', { query: { sink, cause, list } }),
+    (found) => `${counted(found.changes, 'change')} to send; nothing has been sent yet`,
+  );
+  if (plan === undefined) return;
+  const why = `${isMappingCause(cause) ? 'Their mapping failed' : 'The sink refused them'} (${cause}). ${capitalized(help)}.`;
   const given = await askPerson({
-    title: `Send ${counted(changes, 'change')} of ${list} to ${sink} again?`,
-    body: `${isMappingCause(cause) ? 'Their mapping failed' : 'The sink refused them'} (${cause}). ${capitalized(help)}.`,
+    title: `Send ${counted(plan.changes, 'change')} of ${list} to ${sink} again?`,
+    body: <RedrivePlanned plan={plan} why={why} />,
     confirm: 'Redrive',
   });
   if (given === null) return;
@@ -131,6 +138,50 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
       return answer;
     },
     (answer) => `${counted(answer.changes, 'change')} of ${list} queued again for ${sink}`,
+  );
+}
+
+/** The plan of a redrive, before it is confirmed. */
+function RedrivePlanned({ plan, why }: { readonly plan: RedrivePlan; readonly why: string }) {
+  const { pigeonholes, paused } = plan;
+  const sum = (pick: (part: RedrivePlan['pigeonholes'][number]) => number): number =>
+    pigeonholes.reduce((total, part) => total + pick(part), 0);
+  const [changedSince, mayRepeat, confirmed] = [
+    sum((part) => part.changedSince),
+    sum((part) => part.mayRepeat),
+    sum((part) => part.confirmed),
+  ];
+  return (
+    <>
+      <p>{why}</p>
+      <ul class="counts">
+        {pigeonholes.slice(0, 5).map(({ workspace, pigeonholeId, changes }) => (
+          <li key={`${workspace}/${pigeonholeId}`}>
+            <b>
+              {workspace}/{pigeonholeId}
+            </b>
+            : {counted(changes, 'change')}
+          </li>
+        ))}
+        {pigeonholes.length <= 5 ? null : <li>and {counted(pigeonholes.length - 5, 'more pigeonhole')}</li>}
+      </ul>
+      {changedSince === 0 ? null : (
+        <p>
+          {counted(changedSince, 'item')} changed since: a sink that keeps records receives the present state instead.
+        </p>
+      )}
+      {mayRepeat === 0 ? null : (
+        <p>
+          <b>{grouped(mayRepeat)} of them may have arrived.</b> Check the destination first, or they may appear twice.
+        </p>
+      )}
+      {confirmed === 0 ? null : (
+        <p>
+          <b>{grouped(confirmed)} of them remove people</b> who withdrew consent. Sending them confirms these removals.
+        </p>
+      )}
+      {paused ? <p>The sink is paused: nothing is sent before it is resumed.</p> : null}
+    </>
   );
 }
 
@@ -190,6 +241,9 @@ function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
     <p class="redriven" role="status">
       Redrive of {counted(changes, 'change')} of {list} to {sink} (<code>{cause}</code>):{' '}
       {data === undefined ? '…' : <Words outcome={data} />}
+      {data === undefined || data.onTheWay === 0 ? null : (
+        <progress max={changes} value={changes - data.onTheWay} aria-label="Redriven changes that are settled" />
+      )}
     </p>
   );
 }

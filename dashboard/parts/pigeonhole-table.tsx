@@ -5,6 +5,7 @@ import { filterPigeonholes, noFilter, orders, type PigeonholeFilter } from '../f
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer, Panel, Table, MinutesChart, perMinute, type Column, named } from './panel.js';
+import { listLink } from './list-link.js';
 import { ReadAge } from './reading.js';
 import { Choice } from './controls.js';
 import { useFirst } from './first-rows.js';
@@ -110,7 +111,11 @@ const columns: readonly Column<PigeonholeDetails>[] = [
   ['State', '', (each) => <StateWord of={pigeonholeState(each)} />],
   ['Status', 'wide', ({ status }) => status ?? '–'],
   ['Read', 'number', ({ freshness }) => <ReadAge freshness={freshness} />],
-  ['Changes', 'number wide', ({ changes }) => grouped(changes)],
+  [
+    'Changes',
+    'number wide',
+    ({ workspace, id, changes }) => listLink(changes, address.live({ list: null, pigeonhole: `${workspace}/${id}` })),
+  ],
   ['Per minute', 'number mid', ({ foundByMinute }) => grouped(perMinute(foundByMinute))],
   [
     'Last hour',
