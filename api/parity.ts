@@ -14,6 +14,7 @@ import {
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
+import { itemNameSchema, withNames } from './item-names.js';
 import { answers, jsonBody, needs, pageOf, pageQuery, pagesBy, positionOf } from './route-parts.js';
 import { actorOf, notKnown, requireSink, requireWorkspace, seesSink, sinkTarget, workspaceOf } from './scope.js';
 
@@ -32,6 +33,9 @@ export const parityRoute = createRoute({
   responses: answers('The results, sorted by pigeonhole.', paritySchema, 404),
 });
 
+const namedFindingSchema = findingSchema.extend({ name: itemNameSchema }).openapi('NamedParityFinding');
+export type NamedFinding = z.infer<typeof namedFindingSchema>;
+
 export const findingsRoute = createRoute({
   method: 'get',
   path: '/api/sinks/{name}/parity/findings',
@@ -49,7 +53,7 @@ export const findingsRoute = createRoute({
       key: itemKey().optional(),
     }),
   },
-  responses: answers('One page of findings, oldest first.', pageOf(findingSchema), 404),
+  responses: answers('One page of findings, oldest first.', pageOf(namedFindingSchema), 404),
 });
 
 export const auditRoute = createRoute({
@@ -123,10 +127,8 @@ export function serveParity(app: ApiApp, sources: ApiSources): void {
       after: findingPages.endOf(after)?.[0] ?? 0,
       limit: limit + 1,
     });
-    return c.json(
-      findingPages.page(rows, limit, (row) => row),
-      200,
-    );
+    const { items, next } = findingPages.page(rows, limit, (row) => row);
+    return c.json({ items: await withNames(ledger, items, { personal: false }), next }, 200);
   });
   app.openapi(auditRoute, async (c) => {
     const { name } = c.req.valid('param');

@@ -94,7 +94,7 @@ export async function settleExport(
     [sink, pigeonholeNumber, night],
   );
   await ledger.db.query(
-    `update nightly_exports set claimed_until = now(), written_at = now(), failure = null,
+    `update nightly_exports set claimed_until = now(), written_at = now(), failure = null, failing_since = null,
        next_sequence = $5, erased = $6, files = $7 where ${own}`,
     [sink, pigeonholeNumber, night, owner, written.nextSequence, written.erased, JSON.stringify(written.files)],
   );
@@ -108,8 +108,34 @@ export async function failExport(
   failure: string,
 ): Promise<void> {
   await ledger.db.query(
-    `update nightly_exports set claimed_until = now() + interval '${againS} seconds', failure = $5 where ${own}`,
+    `update nightly_exports set claimed_until = now() + interval '${againS} seconds', failure = $5,
+       failing_since = coalesce(failing_since, now()) where ${own}`,
     [sink, pigeonholeNumber, night, owner, failure],
+  );
+}
+
+/** Exports to a sink that fail and are tried again. */
+export interface FailingExports {
+  readonly sink: string;
+  readonly workspace: string;
+  /** Number of pigeonholes. */
+  readonly pigeonholes: number;
+  readonly since: Date;
+  /** One of the failures, without personal data. */
+  readonly failure: string;
+}
+
+/** An export that was not tried again for this long is given up: its sink or its pigeonhole is no longer exported. */
+const givenUpAfter = `interval '2 hours'`;
+
+/** Returns the exports that fail, by sink and workspace. */
+export async function failingExports(ledger: Ledger): Promise<FailingExports[]> {
+  return await ledger.db.query<FailingExports & Record<string, unknown>>(
+    `select e.sink, p.workspace, count(distinct e.pigeonhole_number)::int as pigeonholes, min(e.failing_since) as since,
+       max(e.failure) as failure
+     from nightly_exports e join pigeonholes p on p.pigeonhole_number = e.pigeonhole_number
+     where e.failing_since is not null and e.failure is not null and e.claimed_until > now() - ${givenUpAfter}
+     group by e.sink, p.workspace order by e.sink, p.workspace`,
   );
 }
 

@@ -36,6 +36,7 @@ interface Given {
   readonly to?: Partial<SinkView>;
   readonly lane?: Partial<LaneState>;
   readonly folders?: WorkSnapshot['folders'];
+  readonly exports?: WorkSnapshot['exports'];
   readonly file?: WorkSnapshot['file'];
   readonly isLate?: boolean;
 }
@@ -47,6 +48,7 @@ function snapshot({
   to = {},
   lane = {},
   folders = [],
+  exports = [],
   file = null,
   isLate = false,
 }: Given): WorkSnapshot {
@@ -57,6 +59,7 @@ function snapshot({
     sinks: [sinkOf({ backlog: 7, ...to })],
     lanes: [laneOf(lane)],
     folders,
+    exports,
     file,
     now,
   };
@@ -259,6 +262,23 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     '/api/sinks/hooks/parity',
     'Show the differences',
     /^The destination of sink hooks differs from what was delivered: 2 missing, 1 changed there$/,
+  ],
+  [
+    'export-failing',
+    {
+      exports: [
+        {
+          sink: 'hooks',
+          workspace: 'acme',
+          pigeonholes: 2,
+          since: new Date('2026-11-21T02:00:00Z'),
+          failure: 'no space',
+        },
+      ],
+    },
+    null,
+    null,
+    /^Nightly exports to sink hooks fail for 2 pigeonholes$/,
   ],
 ];
 

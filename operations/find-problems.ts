@@ -2,6 +2,7 @@ import { isObserving } from '../base/delivery-words.js';
 import { isMappingCause } from '../sinks/reason-words.js';
 import type { Config } from '../config/config.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
+import type { FailingExports } from '../ledger/nightly-exports.js';
 import type { LaneState } from '../delivering/read-lanes.js';
 import { counted, sumOf } from '../base/words.js';
 import type { UnusableFile } from './configuration-file.js';
@@ -16,6 +17,8 @@ export interface WorkSnapshot extends Pick<Status, 'trouble' | 'workspaces' | 's
   /** Lanes of the pigeonholes that a sync still sends to the sink. */
   readonly lanes: readonly LaneState[];
   readonly folders: readonly UnreadableFolder[];
+  /** Nightly exports that fail. */
+  readonly exports: readonly FailingExports[];
   /** The mistake in the file of this process; null: none. */
   readonly file: UnusableFile | null;
   readonly now: Date;
@@ -182,7 +185,20 @@ function ofPigeonhole(
   return found;
 }
 
-function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number): FoundProblem[] {
+function ofExports(name: string, exports: WorkSnapshot['exports']): FoundProblem[] {
+  const own = exports.filter(({ sink }) => sink === name);
+  const pigeonholes = own.reduce((sum, each) => sum + each.pigeonholes, 0);
+  if (pigeonholes === 0) return [];
+  return [
+    problem('export-failing', name, {
+      facts: { pigeonholes },
+      detail: own[0]!.failure,
+      since: oldest(own.map(({ since }) => since)),
+    }),
+  ];
+}
+
+function ofSink(sink: SinkView, { lanes, exports, now }: WorkSnapshot, behindMs: number): FoundProblem[] {
   const { name, pause, state, reason, backlog, dead } = sink;
   const own = lanes.filter((lane) => lane.sink === name);
   const observes = isObserving(sink);
@@ -223,6 +239,7 @@ function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number):
   const letters = sumOf(dead);
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);
   if (letters > 0) add('dead-letters', { facts: mapping === 0 ? { letters } : { letters, mapping } });
+  found.push(...ofExports(name, exports));
   return found;
 }
 

@@ -14,6 +14,7 @@ function shown(pigeonholes: readonly Partial<PigeonholeView>[], more: Partial<Wo
     sinks: [],
     lanes: [],
     folders: [],
+    exports: [],
     file: null,
     now,
     ...more,
@@ -66,7 +67,16 @@ it('a sink is behind in the status after the time that its alert has', () => {
   const sink: SinkView = sinkOf({ backlog: 3 });
   const waitsSince = new Date(now.getTime() - 10 * 60_000);
   const lane = { sink: sink.name, waitsSince, waitsFor: null, failingSince: null, retryAt: null };
-  const snapshot = { trouble: null, workspaces: [], sinks: [sink], lanes: [lane], folders: [], file: null, now };
+  const snapshot = {
+    trouble: null,
+    workspaces: [],
+    sinks: [sink],
+    lanes: [lane],
+    folders: [],
+    exports: [],
+    file: null,
+    now,
+  };
   const codesWith = (behindMs: number | undefined) =>
     viewProblems(snapshot as unknown as WorkSnapshot, {
       behindMs: behindMsOf({ alerts: { when: { behind: behindMs } } as never }),

@@ -621,6 +621,35 @@ const catalogue = {
     rule: 'PigeonpostParity',
     runbook: 'parity',
   },
+  'export-failing': {
+    kind: 'sink',
+    severity: 'warning',
+    stops: false,
+    words: (name, facts) => ({
+      title: `Nightly exports to sink ${name} fail for ${counted(facts['pigeonholes'], 'pigeonhole')}`,
+      says: 'pigeonpost tries them again every ten minutes. Deliveries are not affected.',
+      todo: `Check the folder or bucket of the sink: its permissions, its free space, and its credentials. "pigeonpost check" tests the sink.`,
+    }),
+    help: () => null,
+    page: 'subject',
+    state: 'cannot write its nightly exports',
+    group: null,
+    isIntended: false,
+    ready: null,
+    alert: {
+      ...immediately,
+      occasion: 'nightly-export',
+      afterMs: 30 * 60_000, // two further attempts
+      several: (n) => `Nightly exports to ${n} sinks fail`,
+      over: {
+        one: (name) => `Nightly exports to sink ${name} are written again`,
+        several: (n) => `Nightly exports to ${n} sinks are written again`,
+      },
+    },
+    metric: null,
+    rule: null,
+    runbook: 'nightly-export',
+  },
 } satisfies Readonly<Record<string, ProblemTraits>>;
 
 type Catalogue = typeof catalogue;

@@ -8,6 +8,7 @@ import { openReplays } from '../delivering/replays.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { SinkParity } from '../delivering/parity/lane-parity.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { FailingExports } from '../ledger/nightly-exports.js';
 import { allPauses, type Pause, placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import type { UnusableFile } from './configuration-file.js';
@@ -70,6 +71,8 @@ export interface StatusSnapshot {
   readonly sweeps: readonly SweepState[];
   /** The drop folders that this process cannot read. */
   readonly folders: readonly UnreadableFolder[];
+  /** Nightly exports that fail. */
+  readonly exports: readonly FailingExports[];
   /** The mistake in the file of this process; null: none. */
   readonly file: UnusableFile | null;
   readonly now: Date;
@@ -194,9 +197,10 @@ async function viewSnapshot(
     quotas,
   });
   const folders = unreadableFolders?.() ?? [];
+  const exports = own(facts.exports, workspace);
   const file = unusableFile?.() ?? null;
   const problems = viewProblems(
-    { ...view, lanes, folders, file, now },
+    { ...view, lanes, folders, exports, file, now },
     {
       behindMs: behindMsOf(config),
     },
@@ -207,6 +211,7 @@ async function viewSnapshot(
     places: pigeonholes,
     sweeps: own(sweeps, workspace),
     folders,
+    exports,
     file,
     now,
   };

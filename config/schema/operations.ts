@@ -94,6 +94,7 @@ export const alertsSchema = z
           'A sink withholds all of a list, or suddenly far more than before, because the mapping finds no value.',
         ),
         parity: unlessOff('An audit found that a destination no longer holds what was delivered.'),
+        'nightly-export': unlessOff('Nightly exports to a sink have failed for half an hour.'),
         'deletions-held': ifOn('Deletions wait for an operator.'),
         'quota-used-up': unlessOff('The request quota is used up, and nothing is read for at least a minute.'),
         'quota-short': ifOn('The request quota is too small for the configured intervals.'),

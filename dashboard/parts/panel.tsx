@@ -223,10 +223,10 @@ interface ItemName {
 }
 
 /** A link to the page of an item. */
-export function itemLink({ workspace, pigeonholeId, list, key }: ItemName, shown = key) {
+export function itemLink({ workspace, pigeonholeId, list, key }: ItemName) {
   return (
     <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
-      {list}:{shown}
+      {list}:{key}
     </a>
   );
 }

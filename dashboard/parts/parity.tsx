@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { NamedFinding } from '../../api/parity.js';
 import type { FindingView, ParityView } from '../../operations/audit-sink.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { post } from '../asking/ask.js';
@@ -16,7 +17,7 @@ import { counted, formatSpan, grouped } from '../../base/words.js';
 import { address } from '../route.js';
 import type { ToneAndWord } from '../words.js';
 import { Button } from './controls.js';
-import { AwaitAnswer, type Column, itemLink, Panel, Table } from './panel.js';
+import { AwaitAnswer, type Column, namedItemLink, Panel, Table } from './panel.js';
 import { StateWord } from './states.js';
 import { Ago } from './time.js';
 
@@ -210,8 +211,8 @@ const actionWords: Readonly<Record<NonNullable<FindingView['action']>, string>> 
   'remove-copy': 'remove the copy',
 };
 
-const findingColumns: readonly Column<FindingView>[] = [
-  ['Item', 'name', (finding) => itemLink(finding, `${finding.list}:${finding.key}`)],
+const findingColumns: readonly Column<NamedFinding>[] = [
+  ['Item', 'name', (finding) => namedItemLink(finding)],
   [
     'State',
     '',

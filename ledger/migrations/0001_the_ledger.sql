@@ -715,6 +715,7 @@ create table nightly_exports (
   owner             text not null, -- the process that writes it or wrote it
   claimed_until     timestamptz not null, -- after it, another process may write it
   failure           text, -- why the last attempt failed, without personal data
+  failing_since     timestamptz, -- of the first failed attempt; null: none has failed since it was written
   written_at        timestamptz, -- null: not written yet
   next_sequence     bigint, -- of the pigeonhole when it was written; unchanged: there is nothing new to export
   erased            bigint, -- number of erased items of the pigeonhole when it was written

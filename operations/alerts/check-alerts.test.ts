@@ -11,6 +11,7 @@ const when = {
   'dead-letters': 1,
   withholding: false,
   parity: false,
+  'nightly-export': false,
   'deletions-held': false,
   'quota-used-up': false,
   'quota-short': false,

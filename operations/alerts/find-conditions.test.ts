@@ -14,6 +14,7 @@ const everything: AlertsConfig['when'] = {
   'dead-letters': 2,
   withholding: true,
   parity: true,
+  'nightly-export': true,
   'deletions-held': true,
   'quota-used-up': true,
   'quota-short': true,
@@ -26,6 +27,7 @@ const nothing: AlertsConfig['when'] = {
   'workspace-paused': false,
   withholding: false,
   parity: false,
+  'nightly-export': false,
   'deletions-held': false,
   'quota-used-up': false,
   'quota-short': false,
@@ -52,6 +54,7 @@ function snapshot({ sink = {}, workspace = {}, held = 0, lateSeconds = 0, waitMs
     sinks: [sinkOf({ backlog: 3, ...sink }), sinkOf({ name: 'other' })],
     lanes: waitMs.map((ms) => laneOf({ waitsSince: ago(ms) })),
     folders: [],
+    exports: [],
     file: null,
     now,
   };

@@ -6,6 +6,7 @@ import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.tes
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { auditEntries } from '../../ledger/audit.js';
+import { failingExports } from '../../ledger/nightly-exports.js';
 import { pause, resume } from '../../ledger/pauses.js';
 import { pigeonholeNumberOf } from '../../ledger/pigeonholes.js';
 import { readWorkbook } from '../../base/sheets/read-workbook.test-kit.js';
@@ -213,6 +214,22 @@ describe.each(kinds)('nightly exports, on %s', (kind) => {
     };
     await look({ sink: { putFile } });
     expect(written).toBe(2); // one for each pigeonhole
+  });
+
+  it('counts as failing from the first failed attempt until it is written', async () => {
+    const refuse: Partial<Sink> = { putFile: async () => ({ kind: 'retry', detail: 'no space is left' }) };
+    expect(await failingExports(ledger)).toEqual([]);
+    await look({ sink: refuse });
+    const [first] = await failingExports(ledger);
+    expect(first).toMatchObject({ sink: 'archive', workspace: 'acme', pigeonholes: 2, failure: 'no space is left' });
+    await ledger.db.query(`update nightly_exports set claimed_until = now()`);
+    await look({ sink: refuse });
+    expect((await failingExports(ledger))[0]!.since).toEqual(first!.since);
+    await ledger.db.query(`update nightly_exports set claimed_until = now() - interval '3 hours'`);
+    expect(await failingExports(ledger)).toEqual([]); // no longer exported, so nobody tries it again
+    await ledger.db.query(`update nightly_exports set claimed_until = now()`);
+    await look();
+    expect(await failingExports(ledger)).toEqual([]);
   });
 
   it('is written by another process after the one that wrote it died, and a draft is removed', async () => {

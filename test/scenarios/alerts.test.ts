@@ -61,6 +61,7 @@ const everything: NonNullable<Config['alerts']>['when'] = {
   'dead-letters': 1,
   withholding: true,
   parity: true,
+  'nightly-export': true,
   'deletions-held': true,
   'quota-used-up': true,
   'quota-short': true,

@@ -33,6 +33,7 @@ const silent = {
   'reading-late': false,
   withholding: false,
   parity: false,
+  'nightly-export': false,
   'quota-used-up': false,
 } as const;
 
