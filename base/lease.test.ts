@@ -1,5 +1,6 @@
 import { JumpingClocks } from '../test/kit/jumping-clocks.js';
-import { confirmAfterMs, LeaseWatch, Stopwatch } from './lease.js';
+import type { Dispatcher } from 'undici';
+import { confirmAfterMs, isNotConfirmed, LeaseWatch, onlyWhileHeld, Stopwatch, whileHeld } from './lease.js';
 
 /** Creates a lease that was just acquired. `renewed` counts its renewals. */
 function heldLease(renew: () => Promise<void> = () => Promise.resolve()) {
@@ -52,5 +53,25 @@ describe('a lease', () => {
     const watch = new LeaseWatch(renewed, new JumpingClocks());
     await watch.confirm();
     expect(renewed).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a request under a lease', () => {
+  it('fails if the lease is confirmed again and again, instead of waiting for ever', async () => {
+    const dispatched: unknown[] = [];
+    const confirm = jest.fn(() => Promise.resolve());
+    const failed = await whileHeld(
+      confirm,
+      async () =>
+        await new Promise((resolve) => {
+          const handler: Dispatcher.DispatchHandler = { onResponseError: (_, error) => resolve(error) };
+          const dispatch = onlyWhileHeld((request) => dispatched.push(request) > 0);
+          dispatch({ path: '/', method: 'GET' }, handler);
+        }),
+    );
+    expect(failed).toMatchObject({ message: expect.stringContaining('could still not start') as string });
+    expect(isNotConfirmed(failed)).toBe(true);
+    expect(dispatched).toEqual([]);
+    expect(confirm.mock.calls.length).toBeLessThan(30);
   });
 });

@@ -138,17 +138,29 @@ class LeaseNotConfirmed extends Error {
 export const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) => {
   const confirm = current.getStore();
   if (confirm === undefined) return dispatch(request, handler);
+  const refuse = (error: Error): void => {
+    refusals.add(error);
+    handler.onResponseError?.(null as never, error); // there is no controller yet
+  };
+  let starts = 0;
   const start = (): boolean => {
     const confirming = confirm();
     if (confirming === undefined) return dispatch(request, startedWhileHeld(handler, confirm, start));
-    confirming.then(start, (error: Error) => {
-      refusals.add(error);
-      handler.onResponseError?.(null as never, error); // there is no controller yet
-    });
+    starts += 1;
+    if (starts > maxStarts) {
+      confirming.catch(() => undefined);
+      refuse(new Error(`the lease was confirmed ${maxStarts} times, and the request could still not start`));
+    } else confirming.then(start, refuse);
     return true;
   };
   return start();
 };
+
+/**
+ * Maximum number of confirmations for one request. A confirmation lasts for seconds, so more of them mean that it never
+ * counts, or that the machine is suspended again and again.
+ */
+const maxStarts = 20;
 
 /** The errors that `confirm` rejected with. */
 const refusals = new WeakSet<Error>();
