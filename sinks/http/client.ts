@@ -104,7 +104,8 @@ export class HttpClient {
 
   /** Milliseconds for which `limits` allow no request, if that is too long to wait for; otherwise 0. */
   get usedUpForMs(): number {
-    const forMs = Math.max(0, ...this.#limiters.map((limiter) => limiter.usedUpForMs));
+    // The difference of two instants may be a fraction of a microsecond longer than the window.
+    const forMs = Math.floor(Math.max(0, ...this.#limiters.map((limiter) => limiter.usedUpForMs)));
     return forMs > MAX_PERMIT_WAIT_MS ? forMs : 0;
   }
 

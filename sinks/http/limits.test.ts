@@ -56,6 +56,15 @@ describe('the limits of an http sink', () => {
     },
   );
 
+  it('wait for a permit of ten seconds, although the difference of two instants is not exact', async () => {
+    const nowMs = 6384.857142857143;
+    expect(nowMs + 10_000 - nowMs).toBeGreaterThan(10_000);
+    jest.spyOn(performance, 'now').mockReturnValue(nowMs);
+    const sink = open(records({}), { limits: { per10s: 1 } });
+    await send(sink, item('1'));
+    expect(await kindWithoutPermit(sink)).toBe('unsent');
+  });
+
   it('state the reason and the wait if the requests of a day are used up, and leave the rest of the batch unsent', async () => {
     const sink = open(records({}), { limits: { perDay: 1 } });
     expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'unsent']);
