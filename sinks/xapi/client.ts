@@ -62,12 +62,20 @@ export class Lrs {
     return await this.#inItsVersion('POST', this.#url('/statements'), signal, body);
   }
 
+  /**
+   * Reads a statement by its id: status 200 with the statement, or 404. Ralph (github.com/openfun/ralph) answers such a
+   * request with a list of none or one, and 200, unlike xAPI 1.0.3, Communication, 2.1.3; the result is the same.
+   */
   async getStatement(
     parameter: 'statementId' | 'voidedStatementId',
     id: string,
     signal: AbortSignal,
   ): Promise<LrsAnswer | NoLrsAnswer> {
-    return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
+    const answer = await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
+    const list = answer.kind === 'answer' && answer.status === 200 ? fieldsOf(answer.body)['statements'] : undefined;
+    if (answer.kind !== 'answer' || !Array.isArray(list)) return answer;
+    const body: unknown = list.find((each) => fieldsOf(each)['id'] === id);
+    return body === undefined ? { ...answer, status: 404 } : { ...answer, body };
   }
 
   /** Reads a list of statements that has no entries, because all of them would have to be stored tomorrow. */

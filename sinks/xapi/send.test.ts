@@ -175,6 +175,15 @@ describe('a statement whose id already exists', () => {
     expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 5 });
   });
 
+  it('is delivered if the LRS answers a request for one statement with a list, as Ralph does', async () => {
+    await start({ repeats: 'conflict' });
+    const { sink, sending } = await stored(() => ({}));
+    befall(({ method }): FaultEffect | undefined =>
+      method === 'GET' ? { kind: 'answer', answer: { status: 200, json: { statements: lrs.store.all } } } : undefined,
+    );
+    expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 5 });
+  });
+
   it('is rejected without affecting others if the LRS has another statement with its id', async () => {
     const { sink, sending } = await stored(() => ({ result: { response: 'Ada Lovelace' } }));
     const { outcomes } = await sink.send(sending, lane, goingOn);
