@@ -5,7 +5,7 @@
  */
 const isQuick = process.env['QUICK'] === '1';
 const whole = [
-  '<rootDir>/test/(browser|chaos|costs|crash|embedded-temporal|faults|imports|properties|system)/',
+  '<rootDir>/test/(browser|chaos|costs|crash|embedded-temporal|faults|imports|properties|real-servers|system)/',
   '<rootDir>/test/scenarios/(alert-rules|estimate|parity-files|s3)\\.test',
   '<rootDir>/test/conformance/sinks/(file|s3)\\.test',
   '<rootDir>/(importing/files/xlsx/archive|sandbox/flat-memory|sinks/file/paused-holder)\\.test',

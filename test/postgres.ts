@@ -121,7 +121,12 @@ function findBinaries(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
   const configured = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
-  const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(configured ? [configured] : [])];
+  const wanted = process.env['POSTGRES_BINARIES']; // another version: `npm run real-servers` sets it
+  const folders = [
+    ...(wanted === undefined ? [] : [wanted]),
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(configured ? [configured] : []),
+  ];
   return folders.find((folder) => existsSync(join(folder, 'initdb')));
 }
 
