@@ -4,8 +4,14 @@ import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js
 import { audited } from './audit-log.js';
 import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { answers, jsonBody, needs, withIsoInstants } from './route-parts.js';
-import { requireWorkspace, workspaceOf } from './scope.js';
+import { answers, jsonBody, needs, personalSchema, withIsoInstants } from './route-parts.js';
+import { requireWorkspace, wantsPersonal, workspaceOf } from './scope.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { eventTitles, nameItems } from '../operations/name-items.js';
+import { itemNameSchema } from './item-names.js';
+
+/** Maximum number of items that a response names. */
+const maxNamed = 500;
 
 /** Held deletions, as the API shows them. */
 const heldDeletionsSchema = z
@@ -13,12 +19,19 @@ const heldDeletionsSchema = z
     id: z.int(),
     workspace: z.string(),
     pigeonholeId: z.int(),
+    event: z.string().nullable().describe('Title of the event.'),
     list: z.string(),
     foundAt: instant(),
     items: z.int().describe('Number of items that are still missing.'),
     ofItems: z.int().describe('Number of items that the list had.'),
     sessions: z
-      .array(z.object({ sessionId: z.int().nullable(), items: z.int() }))
+      .array(
+        z.object({
+          sessionId: z.int().nullable(),
+          title: z.string().nullable().describe('Title of the session.'),
+          items: z.int(),
+        }),
+      )
       .readonly()
       .describe('Counts by session, for lists that are read by session; others under null.'),
     keys: z
@@ -26,6 +39,13 @@ const heldDeletionsSchema = z
       .readonly()
       .optional()
       .describe('Keys of the items; only in the response for a single hold.'),
+    names: z
+      .array(itemNameSchema)
+      .readonly()
+      .optional()
+      .describe(
+        `Names of the first ${maxNamed} items, in the order of the keys; only in the response for a single hold.`,
+      ),
   })
   .openapi('HeldDeletions');
 export type HeldDeletions = z.infer<typeof heldDeletionsSchema>;
@@ -82,7 +102,7 @@ export const showRoute = createRoute({
   tags: ['Deletions'],
   summary: 'List the items of a held deletion',
   ...needs({ right: 'read' }),
-  request: { params: oneOfThem },
+  request: { params: oneOfThem, query: z.strictObject({ personal: personalSchema }) },
   responses: answers('The held deletions with their items.', heldDeletionsSchema, 404),
 });
 
@@ -140,10 +160,19 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
     if (hold !== undefined) return hold;
     throw new Refused(404, `no held deletion has the number ${id}: run "pigeonpost deletions list" to see the numbers`);
   };
-  app.openapi(listRoute, async (c) => c.json({ held: (await own(c)).map(withIsoInstants) }, 200));
+  app.openapi(listRoute, async (c) => c.json({ held: await viewHolds(ledger, await own(c)) }, 200));
   app.openapi(showRoute, async (c) => {
+    const shows = wantsPersonal(c, c.req.valid('query').personal);
     const hold = await find(c, c.req.valid('param').id);
-    return c.json({ ...withIsoInstants(hold), keys: await heldItems(ledger, hold.id) }, 200);
+    const { id, workspace, pigeonholeId, list } = hold;
+    const read = async () => {
+      const [[view], keys] = await Promise.all([viewHolds(ledger, [hold]), heldItems(ledger, id)]);
+      const items = keys.slice(0, maxNamed).map((key) => ({ workspace, pigeonholeId, list, key }));
+      return { ...view!, keys, names: await nameItems(ledger, items, { personal: shows }) };
+    };
+    const target = `pigeonhole:${workspace}/${pigeonholeId}`;
+    const entry = { action: 'list-personal', target, detail: { list, limit: maxNamed } };
+    return c.json(shows ? await audited(c, ledger, entry, read) : await read(), 200);
   });
   const decide = async (hold: Hold, decision: Decision['decision']): Promise<number | undefined> => {
     const decided = await decideHold(ledger, hold.id, decision);
@@ -194,6 +223,21 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
     });
     return c.json({ done: true, items: done } as const, 200);
   });
+}
+
+/** Returns held deletions with the titles of their events and sessions. */
+async function viewHolds(ledger: Ledger, holds: readonly Hold[]): Promise<HeldDeletions[]> {
+  const events = await eventTitles(ledger, holds);
+  const sessions = holds.flatMap(({ workspace, pigeonholeId, sessions: own }) =>
+    own.map(({ sessionId }) => ({ workspace, pigeonholeId, list: 'sessions', key: String(sessionId) })),
+  );
+  const titles = (await nameItems(ledger, sessions, { personal: false })).map(({ title }) => title);
+  let at = 0;
+  return holds.map((hold, n) => ({
+    ...withIsoInstants(hold),
+    event: events[n]!,
+    sessions: hold.sessions.map((each) => ({ ...each, title: titles[at++]! })),
+  }));
 }
 
 /** @throws {Refused} 409 if the number of items is no longer the one that the operator saw */

@@ -78,6 +78,7 @@ describe('the list of imports', () => {
       after = next;
     }
     expect(parts).toEqual([['11', '9'], ['7', '4'], ['2']]);
+    expect(JSON.parse((await ask(`${url}/api/imports?limit=1`)).text)).toMatchObject({ items: [{ event: null }] });
   });
 });
 

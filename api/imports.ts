@@ -15,7 +15,14 @@ import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
 import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
 import type { AllPlaces } from './places.js';
+import { eventTitles } from '../operations/name-items.js';
 import { asRefusal, csv, serveUploads } from './uploads.js';
+
+/** An import with the title of its event. */
+const namedImportSchema = importViewSchema
+  .extend({ event: z.string().nullable().describe('Title of the event.') })
+  .openapi('NamedImport');
+export type NamedImport = z.infer<typeof namedImportSchema>;
 
 const idParams = z.object({ id: printable(100) });
 
@@ -38,7 +45,7 @@ export const listRoute = createRoute({
   summary: 'List imports',
   ...needs({ right: 'read' }),
   request: { query: z.strictObject(pageQuery) },
-  responses: answers('One page of imports, newest first.', pageOf(importViewSchema)),
+  responses: answers('One page of imports, newest first.', pageOf(namedImportSchema)),
 });
 
 export const showRoute = createRoute({
@@ -49,7 +56,7 @@ export const showRoute = createRoute({
   summary: 'Show the progress of an import',
   ...needs({ right: 'read' }),
   request: { params: idParams },
-  responses: answers('The state of the import.', importViewSchema, 404),
+  responses: answers('The state of the import.', namedImportSchema, 404),
 });
 
 export const reportRoute = createRoute({
@@ -121,6 +128,10 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
     const { rights, token } = c.get('caller');
     return rights.has('personal') || (token !== null && token === (await imports.tokenOf(id)));
   };
+  const withEvents = async (views: readonly ImportView[]): Promise<NamedImport[]> => {
+    const events = await eventTitles(ledger, views);
+    return views.map((view, at) => ({ ...view, event: events[at]! }));
+  };
   serveUploads(app, sources, places);
   app.openapi(targetRoute, async (c) => {
     const pigeonhole = pigeonholeWithin(c, c.req.valid('query').pigeonhole);
@@ -130,12 +141,13 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
     const { limit, after } = c.req.valid('query');
     const before = pages.endOf(after)?.[0] ?? null;
     const found = await imports.list({ workspace: workspaceOf(c), before, limit: limit + 1 });
-    return c.json(
-      pages.page(found, limit, (each) => each),
-      200,
-    );
+    const { items, next } = pages.page(found, limit, (each) => each);
+    return c.json({ items: await withEvents(items), next }, 200);
   });
-  app.openapi(showRoute, async (c) => c.json(await find(c, c.req.valid('param').id), 200));
+  app.openapi(showRoute, async (c) => {
+    const [view] = await withEvents([await find(c, c.req.valid('param').id)]);
+    return c.json(view!, 200);
+  });
   app.openapi(reportRoute, async (c) => {
     const { id, workspace, pigeonholeId } = await find(c, c.req.valid('param').id);
     const { format, only = 'all' } = c.req.valid('query');

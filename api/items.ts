@@ -15,6 +15,7 @@ import {
   pagesBy,
 } from './route-parts.js';
 import { placeParams, requirePigeonholeNumber } from './pigeonholes.js';
+import { itemNameSchema, withNames } from './item-names.js';
 import { idText, itemKey, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { wantsPersonal, workspaceOf } from './scope.js';
@@ -30,6 +31,7 @@ const dataSchema = z
 const itemSchema = z
   .object({
     key: z.string(),
+    name: itemNameSchema,
     sessionId: z.int().nullable(),
     revision: z.int(),
     deleted: z.boolean(),
@@ -98,10 +100,10 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
     const rows = shows
       ? await audited(c, ledger, { action: 'list-personal', target, detail: { list, limit } }, read)
       : await read();
-    return c.json(
-      pages.page(rows, limit, (row) => viewItem(row, shows)),
-      200,
-    );
+    const { items, next } = pages.page(rows, limit, (row) => viewItem(row, shows));
+    const own = items.map((item) => ({ ...item, workspace: place.workspace, pigeonholeId: Number(place.id), list }));
+    const named = await withNames(ledger, own, { personal: shows });
+    return c.json({ items: named.map(({ workspace: _, pigeonholeId: __, list: ___, ...item }) => item), next }, 200);
   });
   app.openapi(showRoute, async (c) => {
     const { list, key, ...place } = c.req.valid('param');
@@ -125,7 +127,7 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
   });
 }
 
-function viewItem({ data, subject: _, ...item }: ShownItem, shows: boolean): z.infer<typeof itemSchema> {
+function viewItem({ data, subject: _, ...item }: ShownItem, shows: boolean): Omit<z.infer<typeof itemSchema>, 'name'> {
   return { ...withIsoInstants(item), ...(shows ? { data } : {}) };
 }
 

@@ -42,6 +42,7 @@ const change = {
 } as never;
 const item = {
   key: '1',
+  name: { noun: 'a question', title: hostile, person: hostile, session: hostile, event: hostile },
   sessionId: null,
   revision: 1,
   deleted: false,

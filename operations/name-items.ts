@@ -43,6 +43,20 @@ export async function nameItems(
   });
 }
 
+/** Returns the titles of events, in their order; null: not known, or the lists of a workspace. */
+export async function eventTitles(
+  ledger: Pick<Ledger, 'db'>,
+  places: readonly Pick<NamedItem, 'workspace' | 'pigeonholeId'>[],
+): Promise<(string | null)[]> {
+  const events = places.map(({ workspace, pigeonholeId }) => ({
+    workspace,
+    pigeonholeId,
+    list: 'pigeonholes',
+    key: String(pigeonholeId),
+  }));
+  return (await nameItems(ledger, events, { personal: false })).map(({ event }) => event);
+}
+
 function titleIn(list: string, payload: string | null | undefined): string | null {
   return payload == null ? null : titleOf(list, JSON.parse(payload) as Fields);
 }

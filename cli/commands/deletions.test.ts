@@ -1,6 +1,6 @@
 import { ExitCode } from '../exit-code.js';
 import { type AnsweringApi, answeringApi, listening } from './answering-api.test-kit.js';
-import { decideAll, listDeletions } from './deletions.js';
+import { decideAll, listDeletions, showDeletions } from './deletions.js';
 
 const hold = (id: number, pigeonholeId: number, list: string, items: number) => ({
   id,
@@ -50,6 +50,26 @@ describe('a decision about several held deletions', () => {
     await expect(decided).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
     expect(asked).toEqual([]);
   });
+});
+
+it('names the items of a held deletion, with their event and session, and without control characters', async () => {
+  const name = { noun: 'a question', title: null, person: null, session: 'Opening\u001b[2J keynote', event: 'DevConf' };
+  const one = {
+    ...hold(3, 101, 'questions', 2),
+    event: 'DevConf',
+    sessions: [{ sessionId: 5, title: 'Opening keynote', items: 2 }],
+    keys: ['9001', '9002'],
+    names: [name, name],
+  };
+  const showing = await answeringApi(() => JSON.stringify(one));
+  const { context, lines } = listening(showing.config);
+  expect(await showDeletions(context, '3', { json: false })).toBe(ExitCode.Done);
+  expect(lines).toEqual([
+    '3  2 of 40 questions of DevConf (acme/101) missing since 2026-11-26T10:00:00Z, from “Opening keynote”',
+    '  questions:9001 (a question in “Opening [2J keynote”)',
+    '  questions:9002 (a question in “Opening [2J keynote”)',
+  ]);
+  await showing.close();
 });
 
 it('lists held deletions with their total', async () => {

@@ -3,6 +3,8 @@ import type { Decision, HeldDeletions } from '../../api/deletions.js';
 import { ExitCode, wrongUse } from '../exit-code.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { printResult } from '../output.js';
+import { shownInLine } from '../text-line.js';
+import { nameInWords } from '../../base/item-titles.js';
 import { counted, grouped } from '../../base/words.js';
 
 export function addDeletions(program: CliCommand): void {
@@ -130,12 +132,12 @@ async function decideDeletions(
   const hold = await heldDeletions(client, id);
   if (decision === 'confirmed' && !yes) {
     out.note(inWords(hold));
-    const { keys = [] } = hold;
+    const names = namesOf(hold);
     const more =
-      keys.length > maxKeysShown
-        ? `, and ${grouped(keys.length - maxKeysShown)} more (see "pigeonpost deletions show ${id} --json")`
+      names.length > maxKeysShown
+        ? `, and ${grouped(names.length - maxKeysShown)} more (see "pigeonpost deletions show ${id} --json")`
         : '';
-    out.note(`items: ${keys.slice(0, maxKeysShown).join(', ')}${more}`);
+    out.note(`items: ${names.slice(0, maxKeysShown).join(', ')}${more}`);
     const question = 'Notify every sink that these items are deleted?';
     if (!(await confirm(out, question, 'nothing was decided'))) return ExitCode.Failed;
   }
@@ -148,9 +150,9 @@ async function decideDeletions(
 }
 
 /** `pigeonpost deletions show <id>`: lists the exact items. */
-async function showDeletions(context: Context, id: string, { json }: JsonOption): Promise<ExitCode> {
+export async function showDeletions(context: Context, id: string, { json }: JsonOption): Promise<ExitCode> {
   const hold = await heldDeletions(await clientOf(context), id);
-  const lines = [inWords(hold), ...(hold.keys ?? []).map((key) => `  ${hold.list}:${key}`)];
+  const lines = [inWords(hold), ...namesOf(hold).map((name) => `  ${name}`)];
   return printResult(context.out, json, hold, lines);
 }
 
@@ -160,14 +162,33 @@ async function heldDeletions(client: ApiClient, id: string): Promise<HeldDeletio
   throw wrongUse(`"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`);
 }
 
-function inWords({ id, workspace, pigeonholeId, list, items, ofItems, foundAt, sessions }: HeldDeletions): string {
-  const where = `${list} of pigeonhole ${workspace}/${pigeonholeId}`;
+/** Returns the items, each by its key and what it is: `questions:9001 (a question in “Opening keynote”)`. */
+function namesOf({ list, keys = [], names = [] }: HeldDeletions): string[] {
+  return keys.map((key, at) => {
+    const name = names[at];
+    return `${list}:${shownInLine(key)}${name === undefined ? '' : ` (${shownInLine(nameInWords(name))})`}`;
+  });
+}
+
+function inWords({
+  id,
+  workspace,
+  pigeonholeId,
+  event,
+  list,
+  items,
+  ofItems,
+  foundAt,
+  sessions,
+}: HeldDeletions): string {
+  const place = `${workspace}/${pigeonholeId}`;
+  const where = `${list} of ${event == null ? `pigeonhole ${place}` : `${shownInLine(event)} (${place})`}`;
   const bySession = sessions.filter(({ sessionId }) => sessionId !== null);
   const split =
     bySession.length > 1
       ? `, from ${bySession.length} sessions`
       : bySession.length === 1
-        ? `, from session ${bySession[0]!.sessionId}`
+        ? `, from ${bySession[0]!.title == null ? `session ${bySession[0]!.sessionId}` : `“${shownInLine(bySession[0]!.title)}”`}`
         : '';
   const all =
     items >= ofItems ? '; this is the whole list: was test mode switched off, which removes all responses?' : '';

@@ -1,11 +1,11 @@
 import { type CliCommand, wholeNumber, type Context, operatorName, confirm, type JsonOption } from '../command.js';
 import type { ImportAction } from '../../importing/desk/import-request.js';
-import type { ImportView } from '../../importing/desk/import-views.js';
+import type { NamedImport } from '../../api/imports.js';
 import { ExitCode } from '../exit-code.js';
 import { instanceOf, firstOfList } from '../api-client.js';
 import { endDocument, exitCodeOf, tellEnd, formatReport } from '../imports/report-end.js';
 import { followImport, createProgressDisplay, progressInWords, standingInWords } from '../imports/follow-import.js';
-import { shownInLine, shownText, tableLines } from '../text-line.js';
+import { cutToWidth, shownInLine, shownText, tableLines } from '../text-line.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../files.js';
 import { counted, formatDistance, importStateWords } from '../../base/words.js';
@@ -70,12 +70,20 @@ export async function listImports(
   return printList(context.out, json, found, lines.length === 0 ? 'no imports' : lines);
 }
 
+/** Maximum width of the title of an event. */
+const maxTitle = 30;
+
+function placeOf({ workspace, pigeonholeId, event }: NamedImport): string {
+  const place = `${workspace}/${pigeonholeId}`;
+  return event == null ? place : `${place} ${cutToWidth(shownInLine(event), maxTitle)}`;
+}
+
 /** Formats imports in columns, with the file name last because it may be long. Pure. */
-function importLines(imports: readonly ImportView[], now: Date): string[] {
+function importLines(imports: readonly NamedImport[], now: Date): string[] {
   const rows = imports.map((view) => [
     view.id,
     importStateWords(view),
-    `${view.workspace}/${view.pigeonholeId}`,
+    placeOf(view),
     counted(view.rows, 'row'),
     formatDistance(new Date(view.startedAt), now),
     shownInLine(view.file),

@@ -14,7 +14,7 @@ import { ExitCode, CommandError, wrongUse } from '../exit-code.js';
 import { instanceOf, clientOf } from '../api-client.js';
 import { printLine } from '../output.js';
 import { shownInLine } from '../text-line.js';
-import { nameInWords, placeInWords } from '../../base/item-titles.js';
+import { type ItemName, nameInWords, placeInWords } from '../../base/item-titles.js';
 import { findingWords, parityWord } from '../../base/parity-words.js';
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
 
@@ -67,16 +67,16 @@ async function items(
 }
 
 export function itemLine(list: string, item: ItemView): string {
-  const { key, sessionId, revision, deleted, visibility, consent, lastChangedAt, data } = item;
+  const { key, name, sessionId, revision, deleted, visibility, consent, lastChangedAt, data } = item;
   const parts = [
     `revision ${revision}`,
     ...(deleted ? ['deleted'] : []),
-    ...(sessionId === null ? [] : [`session ${sessionId}`]),
+    ...(sessionId === null || list === 'sessions' ? [] : [sessionWords(name, sessionId)]),
     ...(visibility === null ? [] : [visibility]),
     ...(consent === null ? [] : [`consent ${consent}`]),
   ];
   const says = data == null ? '' : `: ${JSON.stringify(data)}`;
-  return `${lastChangedAt}  ${list}:${key}  ${parts.join(', ')}${says}`;
+  return `${lastChangedAt}  ${list}:${key}  ${shownInLine(nameInWords({ ...name, session: null, event: null }))}  ${parts.join(', ')}${says}`;
 }
 
 export function addWhy(program: CliCommand): void {
@@ -120,10 +120,15 @@ export async function why(
   return ExitCode.Done;
 }
 
+/** Returns a session by its title, with its id. */
+function sessionWords({ session }: ItemName, sessionId: number): string {
+  return session === null ? `session ${sessionId}` : `session “${shownInLine(session)}” (${sessionId})`;
+}
+
 /** Formats the timeline of an item, oldest first. Pure. */
 export function timeline(item: Why): string[] {
   const { list, key, name, workspace, pigeonholeId, sessionId, revision, deleted, visibility, consent } = item;
-  const session = sessionId === null ? '' : `, session ${sessionId}`;
+  const session = sessionId === null ? '' : `, ${sessionWords(name, sessionId)}`;
   const where = `pigeonhole ${workspace}/${pigeonholeId}${session}`;
   const [title, place] = [nameInWords(name), placeInWords(name)];
   const state = [

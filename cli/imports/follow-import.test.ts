@@ -1,11 +1,11 @@
-import type { ImportView } from '../../importing/desk/import-views.js';
+import type { NamedImport } from '../../api/imports.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { createProgressDisplay, createUploadDisplay, followImport, Pace, pauseAfter } from './follow-import.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';
 
 /** Returns these answers, one for each poll. */
-function answering(...answers: readonly (ImportView | CommandError)[]): { find: () => Promise<ImportView> } {
+function answering(...answers: readonly (NamedImport | CommandError)[]): { find: () => Promise<NamedImport> } {
   const left = [...answers];
   return {
     find: async () => {
@@ -30,7 +30,7 @@ describe('following an import', () => {
 
   it('shows each state until the end, and continues during a restart', async () => {
     const seen: string[] = [];
-    const display = (view: ImportView): void => void seen.push(view.state);
+    const display = (view: Pick<NamedImport, 'state'>): void => void seen.push(view.state);
     const client = answering(viewOf({ state: 'waiting' }), unreachable, done);
     expect(await followImport(client, viewOf(), { display, stop: never })).toEqual({ kind: 'ended', view: done });
     expect(seen).toEqual(['running', 'waiting', 'waiting', 'done']);

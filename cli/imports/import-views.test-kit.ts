@@ -1,4 +1,5 @@
-import type { ImportCheck, ImportCounts, ImportView } from '../../importing/desk/import-views.js';
+import type { NamedImport } from '../../api/imports.js';
+import type { ImportCheck, ImportCounts } from '../../importing/desk/import-views.js';
 
 export function countsOf(given: Partial<ImportCounts> = {}): ImportCounts {
   return {
@@ -16,11 +17,12 @@ export function countsOf(given: Partial<ImportCounts> = {}): ImportCounts {
 }
 
 /** Returns an import in progress with the given changes. */
-export function viewOf(given: Partial<ImportView> = {}): ImportView {
+export function viewOf(given: Partial<NamedImport> = {}): NamedImport {
   return {
     id: '7',
     workspace: 'acme',
     pigeonholeId: 101,
+    event: null,
     file: 'people.csv',
     state: 'running',
     reason: null,

@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { Decision, HeldDeletions } from '../../api/deletions.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { post } from '../asking/ask.js';
+import { get, post } from '../asking/ask.js';
+import { useOnce } from '../asking/use-once.js';
 import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
-import { Button } from '../parts/controls.js';
+import { Button, PersonalCheck } from '../parts/controls.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
+import { nameInWords } from '../../base/item-titles.js';
+import { capitalized } from '../words.js';
 import { groupBy } from '../../base/grouping.js';
 import { counted, grouped } from '../../base/words.js';
 
@@ -64,14 +67,15 @@ function EventHeld({ place, held }: { readonly place: string; readonly held: Hel
   const items = itemsOf(held);
   const of = lists.length === 1 ? `of ${lists[0]![0]}` : `of ${lists.length} lists`;
   const scope = { workspace, pigeonholeId };
+  const where = held[0]!.event ?? place;
   return (
-    <Panel title={`${counted(items, 'item')} ${of} in ${place}`} id={`held-${workspace}-${pigeonholeId}`}>
+    <Panel title={`${counted(items, 'item')} ${of} in ${where}`} id={`held-${workspace}-${pigeonholeId}`}>
       <div class="inside">
         <p>
           {items === 1 ? 'The item is' : 'The items are'} no longer in the service.{' '}
-          <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the pigeonhole</a>
+          <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the event</a> <small>{place}</small>
         </p>
-        {lists.length < 2 ? null : <Decide held={held} what={`in ${place}`} scope={scope} />}
+        {lists.length < 2 ? null : <Decide held={held} what={`in ${where}`} scope={scope} />}
       </div>
       <ul class="held">
         {lists.map(([list, own]) => (
@@ -85,7 +89,7 @@ function EventHeld({ place, held }: { readonly place: string; readonly held: Hel
 /** The held deletions of one list. They are several if its items disappeared at several times. */
 function ListHeld({ list, held, place }: { readonly list: string; readonly held: Held; readonly place: string }) {
   const [shown, setShown] = useState(false);
-  const { workspace, pigeonholeId, foundAt } = held[0]!;
+  const { workspace, pigeonholeId, foundAt, event } = held[0]!;
   const items = itemsOf(held);
   const ofItems = Math.max(items, ...held.map((each) => each.ofItems));
   const bySession = groupBy(
@@ -94,7 +98,8 @@ function ListHeld({ list, held, place }: { readonly list: string; readonly held:
   );
   const sessions = [...bySession].map(([sessionId, counts]) => {
     const n = counts.reduce((sum, count) => sum + count.items, 0);
-    return `${sessionId === null ? 'without a session' : `session ${sessionId}`}: ${grouped(n)}`;
+    const title = counts[0]!.title ?? `session ${sessionId}`;
+    return `${sessionId === null ? 'without a session' : title}: ${grouped(n)}`;
   });
   return (
     <li>
@@ -112,9 +117,9 @@ function ListHeld({ list, held, place }: { readonly list: string; readonly held:
         <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>
           {`${shown ? 'Hide' : 'Show'} the ${items === 1 ? 'item' : 'items'}`}
         </button>
-        <Decide held={held} what={`of ${list} in ${place}`} scope={{ workspace, pigeonholeId, list }} />
+        <Decide held={held} what={`of ${list} in ${event ?? place}`} scope={{ workspace, pigeonholeId, list }} />
       </div>
-      {shown ? held.map(({ id }) => <Keys key={id} id={id} list={list} place={place} />) : null}
+      {shown ? held.map(({ id }) => <HeldItems key={id} id={id} list={list} place={place} />) : null}
     </li>
   );
 }
@@ -166,22 +171,35 @@ function Decide({ held, what, scope }: DecideProps) {
   return isSeveral ? <div class="actions">{buttons}</div> : buttons;
 }
 
-const maxKeys = 500;
-
-function Keys({ id, list, place }: { readonly id: number; readonly list: string; readonly place: string }) {
-  const asked = useAsked('/api/deletions/{id}', { params: { id } }, 10_000);
+/** The items of a held deletion by name; with names and texts of people only on request, which is audited. */
+function HeldItems({ id, list, place }: { readonly id: number; readonly list: string; readonly place: string }) {
+  const [personal, setPersonal] = useState(false);
+  const asked = useOnce(`${id} ${personal}`, async () =>
+    get('/api/deletions/{id}', { params: { id }, query: personal ? { personal: '1' } : {} }),
+  );
   return (
-    <AwaitAnswer asked={asked} lines={2}>
-      {({ keys = [] }) => (
-        <p class="keys">
-          {keys.slice(0, maxKeys).map((key) => (
-            <a key={key} href={address.item(list, key, place)}>
-              {key}
-            </a>
-          ))}
-          {keys.length > maxKeys ? <span class="dim">and {grouped(keys.length - maxKeys)} more</span> : null}
-        </p>
-      )}
-    </AwaitAnswer>
+    <div>
+      <PersonalCheck checked={personal} onCheck={setPersonal} />
+      <AwaitAnswer asked={asked} lines={2}>
+        {({ keys = [], names = [] }) => (
+          <>
+            <ul class="list">
+              {names.map((name, at) => (
+                <li key={keys[at]}>
+                  <a class="item-name" href={address.item(list, keys[at]!, place)}>
+                    {capitalized(nameInWords(name))}
+                  </a>{' '}
+                  <small>
+                    {name.person === null ? '' : `${name.person} · `}
+                    {list}:{keys[at]}
+                  </small>
+                </li>
+              ))}
+            </ul>
+            {keys.length > names.length ? <p class="dim">and {grouped(keys.length - names.length)} more</p> : null}
+          </>
+        )}
+      </AwaitAnswer>
+    </div>
   );
 }

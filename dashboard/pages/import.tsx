@@ -22,7 +22,11 @@ export function Import({ id }: { readonly id: string }) {
   return (
     <>
       <PageHead
-        kind={data === undefined ? `Import ${id}` : `Import ${id} into ${data.workspace}/${data.pigeonholeId}`}
+        kind={
+          data === undefined
+            ? `Import ${id}`
+            : `Import ${id} into ${data.event ?? `${data.workspace}/${data.pigeonholeId}`}`
+        }
         title={data?.file ?? `Import ${id}`}
         note={data === undefined ? [] : notesOf(data)}
       >

@@ -1,4 +1,4 @@
-import type { ImportView } from '../../importing/desk/import-views.js';
+import type { NamedImport } from '../../api/imports.js';
 import { useMay } from '../asking/page-state.js';
 import { useParts } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Table, type Column, named } from '../parts/panel.js';
@@ -51,7 +51,7 @@ export function Imports() {
   );
 }
 
-const columns: readonly Column<ImportView>[] = [
+const columns: readonly Column<NamedImport>[] = [
   [
     'File',
     'name',
@@ -66,7 +66,16 @@ const columns: readonly Column<ImportView>[] = [
   ['State', '', (view) => <ImportState view={view} />],
   ['Progress', 'mid', (view) => <ImportProgress view={view} />],
   ['Rows', 'number wide', ({ rows }) => grouped(rows)],
-  ['Pigeonhole', 'wide', ({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`],
+  [
+    'Event',
+    'wide',
+    ({ workspace, pigeonholeId, event }) => (
+      <>
+        <a href={address.pigeonhole(workspace, pigeonholeId)}>{event ?? `${workspace}/${pigeonholeId}`}</a>
+        {event === null ? null : <small class="below">{`${workspace}/${pigeonholeId}`}</small>}
+      </>
+    ),
+  ],
   ['By', 'wide', ({ requestedBy }) => requestedBy ?? '–'],
   ['Started', 'number', ({ startedAt }) => <Ago at={startedAt} />],
 ];

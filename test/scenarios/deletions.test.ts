@@ -383,11 +383,21 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
       const init = { headers: asLocalUser, ...sent };
       const answer = await app.request(`http://127.0.0.1/api/deletions${path}`, init);
-      return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
+      const given = (await answer.json()) as Record<string, unknown>;
+      return { ...given, status: answer.status, names: given['names'] };
     };
     const { held } = (await ask('')) as unknown as { held: { id: number }[] };
     const path = `/${held[0]!.id}`;
-    expect(await ask(path)).toMatchObject({ items: 8, keys: ['1', '2', '3', '4', '5', '6', '7', '8'] });
+    expect(held[0]).toMatchObject({ event: 'ACME Summit 101' });
+    const shown = await ask(path);
+    expect(shown).toMatchObject({ items: 8, keys: ['1', '2', '3', '4', '5', '6', '7', '8'] });
+    expect([shown.names, JSON.stringify(shown)]).toMatchObject([
+      Array(8).fill({ noun: 'an attendee', title: null, event: 'ACME Summit 101' }),
+      expect.not.stringContaining('Person'),
+    ]);
+    expect((await ask(`${path}?personal=1`)).names).toMatchObject([{ title: 'Person 1' }, ...Array(7).fill({})]);
+    const looks = `select target, detail from audit where action = 'list-personal'`;
+    expect(await ledger.db.query(looks)).toMatchObject([{ target: 'pigeonhole:acme/101' }]);
     expect(await ask(path, { decision: 'confirmed', items: 7 })).toMatchObject({ status: 409 });
     expect(await ask(path, { decision: 'perhaps', items: 8 })).toMatchObject({ status: 400 });
     expect(await ask('/999', { decision: 'confirmed', items: 8 })).toMatchObject({ status: 404 });
@@ -415,6 +425,11 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
       const answer = await app.request('http://127.0.0.1/api/deletions', init);
       return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
     };
+    const list = await app.request('http://127.0.0.1/api/deletions', { headers: asLocalUser });
+    const { held } = (await list.json()) as { held: { list: string; sessions: object[] }[] };
+    expect(held.find((each) => each.list === 'votes')!.sessions).toEqual([
+      { sessionId: 1, title: 'Session 1', items: 5 },
+    ]);
     const event = { workspace: 'acme', pigeonholeId: pigeonhole };
     const reject = { decision: 'rejected' };
     expect(await decide({ ...reject, items: 3, list: 'votes' })).toMatchObject({ status: 409 });

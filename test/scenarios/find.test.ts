@@ -149,7 +149,7 @@ describe.each(kinds)('a search, on %s', (kind) => {
     ]);
     const [explained] = await explain(scene.ledger, { list: 'qna-questions', key: '9001', pigeonhole: null });
     expect(timeline(explained!).slice(0, 2)).toEqual([
-      'qna-questions:9001  pigeonhole acme/101, session 1',
+      'qna-questions:9001  pigeonhole acme/101, session “Opening keynote” (1)',
       expect.stringMatching(/^ {2}a question in “Opening keynote” \(ACME Summit 101\)$/),
     ]);
     expect(await nameItems(scene.ledger, items, { personal: false })).toMatchObject([
