@@ -185,6 +185,12 @@ async function placesOf(
   return distinct.map((each, at) => ({ ...each, event: titles[at]!.event }));
 }
 
+/**
+ * SQL: the items of the subject `$2`. The fence leaves the planner only the index on subjects. Without statistics, it would
+ * take the primary key, and read every item of the event.
+ */
+const ownItems = '(select * from items where subject = $2 and not erased offset 0) own_items';
+
 interface DeedRow {
   readonly list: string;
   readonly key: string;
@@ -203,10 +209,9 @@ async function deedsOf(
   const rows = await ledger.db.query<DeedRow>(
     `select list, key, revision, payload is null as deleted, session_id as "sessionId", seen_at as "seenAt",
        case when not expired then payload end as payload
-     from items where pigeonhole_number = $1 and attendee_id = $2 and visibility = 'named' and list <> 'attendees'
-       and list = any($3::text[])
+     from ${ownItems} where pigeonhole_number = $1 and visibility = 'named' and list = any($3::text[])
      order by last_sequence desc limit $4`,
-    [pigeonholeNumber, attendeeId, interactionLists, maxDeeds + 1],
+    [pigeonholeNumber, ledger.hash.subject(workspace, attendeeId, 'named'), interactionLists, maxDeeds + 1],
   );
   const flagged = new Set(rows.filter(({ list }) => list === 'qna-questions').map(({ key }) => key));
   const own = rows
@@ -232,8 +237,7 @@ async function heldItems(
 ): Promise<HeldItems[]> {
   return await db.query<HeldItems>(
     `with own as materialized (
-       select list, key, last_sequence from items where pigeonhole_number = $1 and subject = $2 and list <> 'attendees'
-         and not erased)
+       select list, key, last_sequence from ${ownItems} where pigeonhole_number = $1 and list <> 'attendees')
      select s.name as sink, o.list, coalesce(d.state, case when o.last_sequence > l.watermark then 'behind' else 'passed' end) as state,
        d.reason, d.identity, count(*)::int as items
      from lanes l join sinks s on s.id = l.sink_id and s.archived_at is null

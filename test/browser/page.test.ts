@@ -519,7 +519,8 @@ suite('a decision of the operator', () => {
     );
     await go('#/deletions');
     await press('Show the items');
-    await page.getByRole('link', { name: String(ids[0]), exact: true }).waitFor();
+    const first = page.getByRole('listitem').filter({ hasText: new RegExp(`:${ids[0]}$`) });
+    await first.getByRole('link', { name: /^A question in “/ }).waitFor();
     await press('Keep them…');
     await confirm('Keep them');
     await shows('No deletions are held.');

@@ -135,6 +135,10 @@ suite('a person', () => {
     expect(await other.page.getByRole('button', { name: /Forget|Export/ }).count()).toBe(0);
     expect(await other.page.locator('body').innerText()).not.toContain(nameOf(person!));
     expect(asked.filter((path) => path.startsWith('/api/persons'))).toEqual([]);
+    await other.page.goto(`${system.url}/#/sync/acme/101`); // the page of the event is the same, with counts only
+    await other.page.getByText(/^\d+ attendees, \d+ questions$/).waitFor();
+    await other.page.getByRole('row', { name: /^archive .*consent/ }).waitFor();
+    expect(await other.page.locator('body').innerText()).not.toContain(nameOf(person!));
     await other.context.close();
   });
 });
