@@ -33,6 +33,7 @@ thead .number { white-space: normal; }
 .mark { white-space: nowrap; color: var(--open); font-size: 12px; }
 .mark.good { color: var(--good); }
 .group th { padding-top: 10px; font-weight: 600; }
+.sum th, .sum td { font-weight: 600; }
 .group span { color: var(--dim); font-weight: 400; }
 footer { padding-top: 12px; border-top: 2px solid var(--line); font-size: 12px; color: var(--dim); }
 footer h2 { font-size: 13px; color: var(--ink); }

@@ -1,6 +1,6 @@
 import { questionLists } from '../../base/lists.js';
 import { isTimezone } from '../../base/zoned-instant.js';
-import { formatSpan, grouped } from '../../base/words.js';
+import { counted, formatSpan, grouped } from '../../base/words.js';
 import {
   coverageText,
   differenceText,
@@ -17,10 +17,10 @@ import { sameQuestions } from './statement-words.js';
 import { pageStyle } from './statement-page-style.js';
 
 /** Lines of tables that fit on two printed pages beside the fixed parts. */
-const linesOnPaper = 64;
+const linesOnPaper = 56;
 const minSessions = 5;
-const maxInterruptions = 5;
-const maxOpenPoints = 6;
+const maxInterruptions = 4;
+const maxOpenPoints = 5;
 /** Characters of the last column of a table that fit on a line. */
 const reasonCharacters = 46;
 
@@ -50,7 +50,10 @@ export function statementPage({ statement, signature }: SignedStatement): string
 <p class="kind">Closing statement <span>No. ${number}</span></p>
 <h1>${text(title)}</h1>
 <p class="facts">${text([days, `event ${event.workspace}/${event.id}`, event.status === null ? '' : `status “${event.status}”`].filter(Boolean).join(' · '))}<br>
-${text(`Made on ${at(completedAt)}. All times are in the time zone ${timezone ?? 'UTC'}.`)}</p>
+${text(`Made on ${at(completedAt)}. All times are in the time zone ${timezone ?? 'UTC'}.`)}${
+    isRunning(statement) ? ' The event was not over: what happens later is not in this statement.' : ''
+  }</p>
+${layout.isShort ? '' : `<p class="facts">${introduction}</p>`}
 </header>
 <section class="verdict ${agrees ? 'good' : 'open'}">
 <h2>${agrees ? '✓' : '!'} ${text(verdictOf(statement))}</h2>
@@ -69,6 +72,13 @@ that the operator of pigeonpost has given you. Signature of the figures: <code c
 </footer>
 </body>
 </html>`;
+}
+
+const introduction =
+  'pigeonpost is the program that reads what people do at an event from the event service, and passes it on to the destinations below.';
+
+function isRunning({ event: { status, lastDay }, completedAt }: Statement): boolean {
+  return status === 'live' || (lastDay !== null && lastDay > completedAt.slice(0, 10));
 }
 
 function openSection({ open }: Statement): string {
@@ -134,11 +144,8 @@ function destinationSection({ destinations, event, requestedAt }: Statement, { i
   if (destinations.length === 0) return '';
   const bodies = destinations.map((destination) => {
     const { name, type, state } = destination;
-    const rows = destinationRows(destination, isShort).map((list) => {
-      const { label, items, delivered, withheld, refused, waiting, unsent } = list;
-      const numbers = [items, delivered, withheld, refused, waiting, unsent];
-      return `<tr><th scope="row">${text(label)}</th>${numbers.map((n) => `<td class="number${n === 0 ? ' none' : ''}">${grouped(n)}</td>`).join('')}<td class="why">${text(reasonsText(list))}</td></tr>`;
-    });
+    const rows = destinationRows(destination, isShort).map((list) => outcomeRow(list, reasonsText(list)));
+    if (rows.length > 1 && !isShort) rows.push(outcomeRow({ ...sumOf(destination.lists), label: 'Sum' }, '', 'sum'));
     const notes = [
       removalsText(destination),
       parityText(destination, (iso) => localInstant(iso, zoneOf(event)), requestedAt),
@@ -148,10 +155,42 @@ ${rows.join('\n')}${notes.map((note) => `<tr><td colspan="8" class="why">${text(
   });
   return `<section>
 <h2>2. From pigeonpost to each destination</h2>
-<p>Items = delivered + withheld + refused + waiting + other. “Withheld” means that pigeonpost did not send them on purpose; the last column says why.</p>
+<p>Items = delivered + withheld + refused + waiting + other. “Delivered”: confirmed by the destination. “Withheld”: not sent, on purpose. “Refused”: not accepted. “Other”: not meant for it.</p>
 <table class="destinations"><thead><tr><th>List</th><th class="number">Items</th><th class="number">Delivered</th><th class="number">Withheld</th><th class="number">Refused</th><th class="number">Waiting</th><th class="number">Other</th><th>Why not delivered</th></tr></thead>
-${bodies.join('\n')}</table>
+${bodies.join('\n')}${
+    destinations.length > 1 && !isShort
+      ? `
+<tbody>${outcomeRow({ ...sumOf(destinations.flatMap(({ lists }) => lists)), label: 'Sum of all destinations' }, '', 'sum')}</tbody>`
+      : ''
+  }</table>
 </section>`;
+}
+
+type Outcomes = Pick<
+  Destination['lists'][number],
+  'items' | 'delivered' | 'withheld' | 'refused' | 'waiting' | 'unsent'
+>;
+
+function outcomeRow(
+  { label, items, delivered, withheld, refused, waiting, unsent }: Outcomes & { readonly label: string },
+  why: string,
+  style = '',
+): string {
+  const numbers = [items, delivered, withheld, refused, waiting, unsent];
+  const cells = numbers.map((n) => `<td class="number${n === 0 ? ' none' : ''}">${grouped(n)}</td>`).join('');
+  return `<tr${style === '' ? '' : ` class="${style}"`}><th scope="row">${text(label)}</th>${cells}<td class="why">${text(why)}</td></tr>`;
+}
+
+function sumOf(lists: readonly Outcomes[]): Outcomes {
+  const sum = (pick: (list: Outcomes) => number): number => lists.reduce((total, list) => total + pick(list), 0);
+  return {
+    items: sum(({ items }) => items),
+    delivered: sum(({ delivered }) => delivered),
+    withheld: sum(({ withheld }) => withheld),
+    refused: sum(({ refused }) => refused),
+    waiting: sum(({ waiting }) => waiting),
+    unsent: sum(({ unsent }) => unsent),
+  };
 }
 
 /** Returns the lines of the tables without the one of the sessions. */
@@ -169,6 +208,7 @@ function linesOf(
         const rows = destinationRows(destination, isShort);
         return (
           1 +
+          (rows.length > 1 && !isShort ? 1 : 0) +
           sum(rows.map((list) => linesOfText(reasonsText(list)))) +
           (removalsText(destination) === null ? 0 : 2) +
           (destination.parity === null ? 0 : 2)
@@ -239,11 +279,14 @@ function sessionSection(statement: Statement, layout: Layout, timezone: string |
     if (own.length === 0) return '<td class="number none">0</td>';
     return `<td class="number${there === 0 && here === 0 ? ' none' : ''}">${there === here ? grouped(there) : `<b>${grouped(there)} / ${grouped(here)}</b>`}</td>`;
   };
+  const without = sessions.length - (all.length - others.length);
   const row = (label: string, ids: readonly (number | null)[]): string =>
     `<tr><th scope="row">${text(label)}</th>${counts.map((rows) => cellOf(rows, ids)).join('')}</tr>`;
   return `<section>
 <h2>3. By session</h2>
-<p>The items of section 1 that belong to sessions. Two numbers in a cell: in the event service / in pigeonpost; one number: both have the same.</p>
+<p>The items of section 1 that belong to sessions. Two numbers in a cell: in the event service / in pigeonpost; one number: both have the same.${
+    without > 0 ? ` ${counted(without, 'session')} without such items ${without === 1 ? 'is' : 'are'} left out.` : ''
+  }</p>
 <table class="by-session"><thead><tr><th>Session</th>${lists.map(({ label }) => `<th class="number">${text(label)}</th>`).join('')}</tr></thead>
 <tbody>${shown.map(({ label, session }) => row(label, [session])).join('\n')}${
     rest.length === 0
@@ -280,7 +323,7 @@ function coverageSection(statement: Statement, at: (iso: string) => string): str
   const number = statement.source.lists.some(({ sessions }) => sessions.length > 0) ? 4 : 3;
   return `<section>
 <h2>${number}. When pigeonpost watched the event</h2>
-<p>${text(`From ${at(from)} to ${at(until)}. ${coverageText(statement)}`)}</p>
+<p>${text(`From ${at(from)} to ${at(until)}. ${coverageText(statement)} What happened before is included, because every list is read from its beginning.`)}</p>
 ${rows.length === 0 ? '' : `<table class="times"><thead><tr><th>From</th><th>To</th><th class="number">Duration</th><th>What happened</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>`}
 </section>`;
 }

@@ -16,7 +16,7 @@ export function verdictOf({ agrees, open }: Pick<Statement, 'agrees' | 'open'>):
 /** Returns the result in one or two sentences. Pure. */
 export function summaryOf({ source, destinations }: Pick<Statement, 'source' | 'destinations'>): string {
   const { shown, held, lists } = source;
-  const first = `The event service shows ${counted(shown, 'item')} in ${counted(lists.length, 'list')}, and pigeonpost has ${shown === held ? (shown === 1 ? 'it' : `all ${grouped(held)}`) : grouped(held)}.`;
+  const first = `The event service shows ${counted(shown, 'item')} (people, questions, votes and so on) in ${counted(lists.length, 'list')}, and pigeonpost has ${shown === held ? (shown === 1 ? 'it' : `all ${grouped(held)}`) : grouped(held)}.`;
   if (destinations.length === 0) return `${first} No destination receives this event.`;
   const sum = (pick: (list: DestinationList) => number): number =>
     destinations.reduce((total, { lists: own }) => total + own.reduce((n, list) => n + pick(list), 0), 0);
@@ -29,11 +29,15 @@ export function summaryOf({ source, destinations }: Pick<Statement, 'source' | '
       [sum(({ waiting }) => waiting), 'are waiting'] as const,
     ].flatMap(([n, words]) => (n === 0 ? [] : [`${grouped(n)} ${words}`])),
   ];
-  return `${first} For ${counted(destinations.length, 'destination')}, that makes ${counted(
-    sum(({ items }) => items),
-    'delivery',
-    'deliveries',
-  )} to account for: ${parts.join(', ')}.`;
+  const items = counted(
+    sum((list) => list.items),
+    'item',
+  );
+  const whole =
+    destinations.length === 1
+      ? `The destination receives the lists that its settings name. These have ${items}`
+      : `Each destination receives the lists that its settings name. Counted once for each of the ${counted(destinations.length, 'destination')}, these have ${items}`;
+  return `${first} ${whole}: ${parts.join(', ')}.`;
 }
 
 /** Returns the differences of a list in one text; empty if there are none. Pure. */
@@ -98,11 +102,11 @@ export function parityText(
 export function coverageText({
   coverage: { interruptions, seconds, readAfterwards },
 }: Pick<Statement, 'coverage'>): string {
-  if (interruptions.length === 0) return 'Reading was never late or interrupted.';
+  if (interruptions.length === 0) return 'In this time, the reading of the lists was never late or interrupted.';
   const after = readAfterwards
     ? 'Every list was read completely after the last of them, so nothing was missed.'
     : 'Not every list has been read completely since.';
-  return `Reading was late or interrupted ${interruptions.length === 1 ? 'once' : `${grouped(interruptions.length)} times`}, for ${formatSpan(seconds)} in total. ${after}`;
+  return `The reading of the lists was late or interrupted ${interruptions.length === 1 ? 'once' : `${grouped(interruptions.length)} times`}, for ${formatSpan(seconds)} in total. ${after}`;
 }
 
 /** Returns the type of a session in words. Pure. */
