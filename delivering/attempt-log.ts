@@ -89,13 +89,14 @@ export interface SentBatch {
 /** Returns the rows of the log for a batch: one for every change that was tried and failed, and for some that succeeded. */
 export function attemptsOf(sink: Sink, batch: SentBatch, kept: SinkBudgets = budgetsOf(sink)): AttemptRow[] {
   const { changes, planned, settlements } = batch;
-  const byChange = new Exchanges(batch);
+  let byChange: Exchanges | undefined; // during a first load, most batches have no row
   return changes.flatMap((change, at) => {
     const [plan, settlement] = [planned[at]!, settlements[at]!];
     if (plan.kind !== 'send' || !isTried(settlement)) return [];
     const isDelivered = settlement.kind === 'delivered';
     const keeps = (isDelivered ? kept.delivered : kept.failed).take();
     if (isDelivered && !keeps) return [];
+    byChange ??= new Exchanges(batch);
     const calls = byChange.of(plan.operation.changeId);
     const last = calls.own.at(-1) ?? calls.shared.find(({ status }) => isFailed(status)) ?? calls.shared.at(-1);
     const { sequence, replay, list, key, revision, identity } = change;

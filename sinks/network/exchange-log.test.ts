@@ -87,7 +87,7 @@ describe('the log of exchanges', () => {
       await withoutAnswers(() => call('/list'));
       await unrecorded(() => call('/token'));
     });
-    expect(log.map(({ status, answer }) => [status, answer()])).toEqual([[200, null]]);
+    expect(log.map((each) => [each.status, each.answer()])).toEqual([[200, null]]);
   });
 
   it('has nothing of calls outside it', async () => {

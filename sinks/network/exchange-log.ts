@@ -22,7 +22,7 @@ export interface Exchange {
   readonly startedAt: number;
   readonly endedAt: number;
   /** Returns the start of the answer's body without secrets; null: there is none, it is no text, or it is not recorded. */
-  readonly answer: () => RecordedAnswer | null;
+  answer(): RecordedAnswer | null;
   /** The changes that the call was about; null: the sink does not say. */
   readonly changeIds: readonly string[] | null;
 }
@@ -90,11 +90,16 @@ export function recorded(shown: (address: string) => string = shownAddress): Dis
   };
 }
 
-class RecordingHandler implements Dispatcher.DispatchHandler {
-  readonly #startedAt = performance.now();
-  #status: number | null = null;
+/**
+ * Handles one request, and is its record: during a first load, a second object for each request would cost more than the
+ * sink's own work on it.
+ */
+class RecordingHandler implements Dispatcher.DispatchHandler, Exchange {
+  readonly startedAt = performance.now();
+  endedAt = 0;
+  status: number | null = null;
   #headers: Record<string, string | string[] | undefined> = {};
-  readonly #chunks: Buffer[] = [];
+  #chunks: Buffer[] | undefined;
   #bytes = 0;
 
   constructor(
@@ -104,60 +109,25 @@ class RecordingHandler implements Dispatcher.DispatchHandler {
     private readonly shown: (address: string) => string,
   ) {}
 
-  onRequestStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestStart']>>): void {
-    this.handler.onRequestStart?.(...given);
+  get method(): string {
+    return this.request.method;
   }
 
-  onRequestUpgrade(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
-    this.handler.onRequestUpgrade?.(...given);
+  get address(): string {
+    return this.shown(new URL(this.request.path, String(this.request.origin)).href);
   }
 
-  onResponseStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
-    const [, status, headers] = given;
-    if (status >= 200) {
-      this.#status = status;
-      this.#headers = headers;
-    }
-    this.handler.onResponseStart?.(...given);
+  get changeIds(): readonly string[] | null {
+    return this.recording.changeIds;
   }
 
-  onResponseData(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseData']>>): void {
-    const [, chunk] = given;
-    if (this.#bytes < maxAnswerBytes) this.#chunks.push(chunk.subarray(0, maxAnswerBytes - this.#bytes));
-    this.#bytes += chunk.byteLength;
-    this.handler.onResponseData?.(...given);
+  get requestId(): string | null {
+    return requestIdOf(this.#headers, requestIdHeaders) ?? null;
   }
 
-  onResponseEnd(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
-    this.#record();
-    this.handler.onResponseEnd?.(...given);
-  }
-
-  onResponseError(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseError']>>): void {
-    this.#record();
-    this.handler.onResponseError?.(...given);
-  }
-
-  #record(): void {
-    const { request, shown } = this;
-    const { log, changeIds, keepsAnswers } = this.recording;
-    const status = this.#status;
-    log.push({
-      method: request.method,
-      get address() {
-        return shown(new URL(request.path, String(request.origin)).href);
-      },
-      status,
-      requestId: requestIdOf(this.#headers, requestIdHeaders) ?? null,
-      startedAt: this.#startedAt,
-      endedAt: performance.now(),
-      answer: () => (status === null || !keepsAnswers ? null : this.#answer()),
-      changeIds,
-    });
-  }
-
-  #answer(): RecordedAnswer | null {
-    if (this.#chunks.length === 0) return { body: '', cut: false };
+  answer(): RecordedAnswer | null {
+    if (this.status === null || !this.recording.keepsAnswers) return null;
+    if (this.#chunks === undefined) return { body: '', cut: false };
     const encoding = headerText(this.#headers['content-encoding']);
     if (encoding !== undefined && encoding !== 'identity') return null;
     const text = new TextDecoder().decode(Buffer.concat(this.#chunks));
@@ -166,6 +136,48 @@ class RecordingHandler implements Dispatcher.DispatchHandler {
     const whole = isCut ? text.replace(/\uFFFD$/, '') : text;
     if (/[\0-\x08\x0e-\x1f]/.test(whole)) return null;
     return { body: withoutSecrets(whole, secretsOf(this.request, this.shown)), cut: isCut };
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.handler.onRequestStart?.(controller, context);
+  }
+
+  onRequestUpgrade(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
+    this.handler.onRequestUpgrade?.(...given);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[]>,
+    message?: string,
+  ): void {
+    if (status >= 200) {
+      this.status = status;
+      this.#headers = headers;
+    }
+    this.handler.onResponseStart?.(controller, status, headers, message);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bytes < maxAnswerBytes) (this.#chunks ??= []).push(chunk.subarray(0, maxAnswerBytes - this.#bytes));
+    this.#bytes += chunk.byteLength;
+    this.handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: Record<string, string | string[]>): void {
+    this.#end();
+    this.handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end();
+    this.handler.onResponseError?.(controller, error);
+  }
+
+  #end(): void {
+    this.endedAt = performance.now();
+    this.recording.log.push(this);
   }
 }
 
