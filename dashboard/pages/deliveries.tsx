@@ -344,7 +344,7 @@ function Outcome({ row, choice }: { readonly row: DeliveryOrAttempt; readonly ch
           </a>
         </small>
       )}
-      {row.detail === null || row.detail === row.words ? null : (
+      {row.detail === null || row.detail === row.words || (isAttempt && row.detail === `HTTP ${row.status}`) ? null : (
         <small class="below">
           <Sentence text={row.detail} />
         </small>

@@ -114,7 +114,7 @@ function OneAttempt({ attempt, isNewest }: OneProps) {
           )}
         </span>
       </p>
-      {detail === null ? null : (
+      {detail === null || detail === `HTTP ${status}` ? null : (
         <p class="dim">
           <Sentence text={detail} />
         </p>
