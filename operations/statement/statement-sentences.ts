@@ -102,7 +102,7 @@ export function parityText(
 export function coverageText({
   coverage: { interruptions, seconds, readAfterwards },
 }: Pick<Statement, 'coverage'>): string {
-  if (interruptions.length === 0) return 'In this time, the reading of the lists was never late or interrupted.';
+  if (interruptions.length === 0) return 'The reading of the lists was never late or interrupted.';
   const after = readAfterwards
     ? 'Every list was read completely after the last of them, so nothing was missed.'
     : 'Not every list has been read completely since.';
