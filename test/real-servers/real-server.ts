@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { until } from '../until.js';
 
 /** Folder into which `npm run real-servers` puts what no package of the system has. */
-const own = join(__dirname, '../../node_modules/.cache/real-servers');
+const own = join(__dirname, '../../.cache/real-servers');
 
 /**
  * Returns the path of a program: from `npm run real-servers`, from the PATH, where Debian has servers, or where Go installs

