@@ -41,6 +41,7 @@ const preview = { list: null, key: null, limit: 1, configuration: {}, changedFro
 const event = { file: '/tmp/event.yaml', text: 'x', use: {}, create: [], skip: [] };
 const reading: readonly Role[] = roles;
 const mapping = '/api/configuration/mappings/hooks';
+const newSink = { type: 'file', name: 'new', sync: 'own', given: {} };
 
 interface Asked {
   readonly method: string;
@@ -139,6 +140,9 @@ const routes: readonly Asked[] = [
     body: path === '/draft' ? { text: '', base: '', replaces: null } : { text: '', item: null },
     may: ['admin'] as const,
   })),
+  { method: 'GET', path: '/api/configuration/connect', may: ['admin'] },
+  { method: 'POST', path: '/api/configuration/connect/try', body: newSink, may: ['admin'] },
+  { method: 'POST', path: '/api/configuration/connect/draft', body: { ...newSink, replaces: null }, may: ['admin'] },
   { method: 'POST', path: '/api/configuration/drafts/hooks/discard', body: { version: 1 }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/drafts/hooks/apply', body: { version: 1 }, may: ['admin'] },
   { method: 'GET', path: '/api/configurations', may: ['operator', 'admin'] },

@@ -2,6 +2,14 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { configuredName } from '../base/printable.js';
 import { appliedConfigurationSchema } from '../operations/configuration-plan.js';
 import { applyDraft, listDrafts, saveMappingDraft } from '../operations/drafts/drafts.js';
+import {
+  connectRequestSchema,
+  listSinkForms,
+  saveSinkDraft,
+  sinkFormsSchema,
+  triedSinkSchema,
+  trySink,
+} from '../operations/drafts/connect-sink.js';
 import { readFileMapping } from '../operations/drafts/read-file-mapping.js';
 import { maxMappingCharacters } from '../operations/drafts/load-mapping.js';
 import { removeDraft } from '../operations/drafts/draft-store.js';
@@ -71,6 +79,41 @@ export const draftsRoute = createRoute({
   responses: answers('The drafts.', draftsSchema),
 });
 
+export const connectRoute = createRoute({
+  method: 'get',
+  path: '/api/configuration/connect',
+  operationId: 'listSinkForms',
+  tags: ['Configuration'],
+  summary: 'List what each sink type needs to be connected',
+  ...needs({ right: 'administer' }),
+  responses: answers('The forms of all sink types.', sinkFormsSchema),
+});
+
+export const tryConnectRoute = createRoute({
+  method: 'post',
+  path: '/api/configuration/connect/try',
+  operationId: 'trySink',
+  tags: ['Configuration'],
+  summary:
+    'Check a new sink, list the choices of its destination, and try it with stored items; sends and changes nothing',
+  ...needs({ right: 'administer', looksLike: 'this takes "type", "name", "sync" and "given"' }),
+  request: { query: z.strictObject({ personal: personalSchema }), body: jsonBody(connectRequestSchema) },
+  responses: answers('What is missing, and what the sink would do.', triedSinkSchema, 404, 409, 413, 415, 422),
+});
+
+export const saveConnectRoute = createRoute({
+  method: 'post',
+  path: '/api/configuration/connect/draft',
+  operationId: 'saveSink',
+  tags: ['Configuration'],
+  summary: 'Save a new sink as a draft; the file stays as it is',
+  ...needs({ right: 'administer', looksLike: 'this takes "type", "name", "sync", "given" and "replaces"' }),
+  request: {
+    body: jsonBody(z.strictObject({ ...connectRequestSchema.shape, replaces: saveMappingSchema.shape.replaces })),
+  },
+  responses: answers('The draft.', draftSchema, 404, 409, 413, 415, 422),
+});
+
 const versionSchema = z.strictObject({ version: z.int().describe('The version that the caller has seen.') });
 
 export const discardDraftRoute = createRoute({
@@ -136,6 +179,28 @@ export function serveDrafts(app: ApiApp, sources: ApiSources, { plans }: AllPlac
     const entry = { action: 'save-draft', target: sinkTarget(sources, sink) };
     const saved = await audited(c, ledger, entry, () =>
       plans.in(() => usable(() => saveMappingDraft(sources, { ...asked, sink, by: c.get('caller').name }))),
+    );
+    return c.json(withIsoInstants(saved), 200);
+  });
+  app.openapi(connectRoute, async (c) => {
+    requireEveryWorkspace(c);
+    return c.json(await listSinkForms(sources), 200);
+  });
+  app.openapi(tryConnectRoute, async (c) => {
+    const asked = c.req.valid('json');
+    requireEveryWorkspace(c);
+    const personal = wantsPersonal(c, c.req.valid('query').personal);
+    const run = () => plans.in(() => usable(() => trySink(sources, asked, { personal })));
+    if (!shows.take(c, `${asked.type} ${personal}`, null)) return c.json(await run(), 200);
+    const entry = { action: personal ? 'preview-personal' : 'try-sink', target: null, detail: { type: asked.type } };
+    return c.json(await audited(c, ledger, entry, run), 200);
+  });
+  app.openapi(saveConnectRoute, async (c) => {
+    const { replaces, ...asked } = c.req.valid('json');
+    requireEveryWorkspace(c);
+    const entry = { action: 'save-draft', target: null, detail: { type: asked.type } };
+    const saved = await audited(c, ledger, entry, () =>
+      plans.in(() => usable(() => saveSinkDraft(sources, asked, { by: c.get('caller').name, replaces }))),
     );
     return c.json(withIsoInstants(saved), 200);
   });

@@ -3,12 +3,14 @@ import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
 import './style/find.css';
+import './style/mapping.css';
 import './style/people.css';
 import './style/installation.css';
 import './style/deliveries.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
+import { Connect } from './pages/connect.js';
 import { Deletions } from './pages/deletions.js';
 import { Deliveries } from './pages/deliveries.js';
 import { Import } from './pages/import.js';
@@ -16,6 +18,7 @@ import { Erasure } from './pages/erasure.js';
 import { Imports } from './pages/imports.js';
 import { Item } from './pages/item.js';
 import { Live } from './pages/live.js';
+import { Mapping } from './pages/mapping.js';
 import { NewImport } from './pages/new-import.js';
 import { Overview } from './pages/overview.js';
 import { People } from './pages/people.js';
@@ -101,6 +104,10 @@ function Page({ route }: { readonly route: Route }) {
       return <Tokens />;
     case 'audit-log':
       return <AuditLog />;
+    case 'mapping':
+      return <Mapping sink={route.sink} item={route.item} />;
+    case 'connect':
+      return <Connect type={route.type} />;
     case 'imports':
       return <Imports />;
     case 'new-import':
@@ -133,7 +140,7 @@ function Page({ route }: { readonly route: Route }) {
 function pageKey(route: Route): string {
   if (route.page === 'deliveries') return JSON.stringify([route.page, route.choice.sink]);
   const { page, ...rest } = route;
-  const { part: _, ...named } = rest as { readonly part?: unknown };
+  const { part: _, item: __, ...named } = rest as { readonly part?: unknown; readonly item?: unknown };
   return JSON.stringify(page === 'live' ? [page] : [page, named]); // the filters of the live view leave the rest of it
 }
 
@@ -151,7 +158,11 @@ function Top({ route }: { readonly route: Route }) {
     [address.people, 'People', ['people', 'person', 'erasure']],
     [address.items, 'Items', ['item']],
     [address.incidents, 'Incidents', ['incidents']],
-    [address.configuration, 'Configuration', ['configuration', 'alerts', 'quota', 'tokens', 'audit-log']],
+    [
+      address.configuration,
+      'Configuration',
+      ['configuration', 'mapping', 'connect', 'alerts', 'quota', 'tokens', 'audit-log'],
+    ],
   ];
   return (
     <header class="top">

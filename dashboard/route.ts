@@ -1,5 +1,13 @@
 import { type DeliveryChoice, deliveryChoiceOf, deliveriesAddress } from './delivery-choice.js';
 
+/** The item for which a mapping is shown. */
+export interface ItemOfMapping {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly key: string;
+}
+
 /** Page named by the fragment of the address (after `#`), which is never sent to a server. */
 export type Route =
   | { readonly page: 'overview' }
@@ -24,6 +32,8 @@ export type Route =
   | { readonly page: 'statements'; readonly workspace: string; readonly id: string }
   | { readonly page: 'statement'; readonly number: string }
   | { readonly page: 'deletions' }
+  | { readonly page: 'mapping'; readonly sink: string; readonly item: ItemOfMapping | null }
+  | { readonly page: 'connect'; readonly type: string | null }
   | { readonly page: 'configuration' }
   | { readonly page: 'incidents' }
   | { readonly page: 'alerts' }
@@ -58,6 +68,8 @@ export function routeOf(hash: string): Route {
   if (second !== undefined) {
     if (first === 'sink') return { page: 'sink', name: second, part: asked.get('part') };
     if (first === 'deliveries') return { page: 'deliveries', choice: deliveryChoiceOf(second, asked) };
+
+    if (first === 'mapping') return { page: 'mapping', sink: second, item: itemIn(asked) };
     if (first === 'workspace') return { page: 'workspace', name: second };
     if (first === 'imports' && second === 'new') return { page: 'new-import', pigeonhole: asked.get('pigeonhole') };
     if (first === 'imports') return { page: 'import', id: second };
@@ -78,11 +90,21 @@ export function routeOf(hash: string): Route {
     case 'tokens':
     case 'audit-log':
       return { page: first };
+    case 'connect':
+      return { page: 'connect', type: asked.get('type') };
     case 'item':
       return { page: 'item', list: null, key: null, pigeonhole: null };
     default:
       return { page: 'unknown' };
   }
+}
+
+/** Reads `item=list:key&pigeonhole=WORKSPACE/ID`. */
+function itemIn(asked: URLSearchParams): ItemOfMapping | null {
+  const [, list, key] = /^([a-z_-]+):(.+)$/i.exec(asked.get('item') ?? '') ?? [];
+  const [, workspace, id] = /^([^/]+)\/(\d{1,15})$/.exec(asked.get('pigeonhole') ?? '') ?? [];
+  if (list === undefined || workspace === undefined) return null;
+  return { workspace, pigeonholeId: Number(id), list, key: key! };
 }
 
 function decoded(part: string): string {
@@ -106,6 +128,9 @@ export const address = {
   quota: '#/quota',
   tokens: '#/tokens',
   auditLog: '#/audit-log',
+  connect: (type?: string) => `#/connect${type === undefined ? '' : `?type=${e(type)}`}`,
+  mapping: (sink: string, item?: ItemOfMapping) =>
+    `#/mapping/${e(sink)}${item === undefined ? '' : `?item=${e(`${item.list}:${item.key}`)}&pigeonhole=${e(`${item.workspace}/${item.pigeonholeId}`)}`}`,
   items: '#/item',
   people: '#/people',
   workspace: (name: string) => `#/workspace/${e(name)}`,

@@ -72,7 +72,7 @@ const ownNames: ReadonlySet<string> = new Set(
   link_names parse points_possible published reply_broadcast submission_types unfurl_links unfurl_media vid activityId actor address anonymous archive assignment assignmentId associations at
   attachments attendee attendeeCode attendeeId author batch before blocks body bytes call calls canvas cause change
   changeId channel column columns comment contact context contextActivities courseId create created createdAt data
-  definition delete description detail display duration elements email entry environment event eventId eventName
+  definition delete description detail display duration elements email emoji entry environment event eventId eventName
   excuse expressions extensions external fields file folder form found foundAt grade happenedAtMs headers homePage id
   identifier input inputs instance isAnonymous item itemKey items key kind language line lines link links list lists
   lookup lookups mark mbox member memberWrites members merge message messageTs metadata method name named notes object

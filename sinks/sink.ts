@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Change, ErasedItems } from './change.js';
+import type { Choices } from './connect.js';
 import type { Accounts } from './network/accounts.js';
 import type { Causes, Reasons } from './reasons.js';
 
@@ -102,6 +103,11 @@ export interface Sink<Op extends Operation = Operation> {
    * person. Never throws. This is the only call that sends something other than a change.
    */
   sendTest?(signal: AbortSignal): Promise<Outcome>;
+  /**
+   * Returns the values that the destination offers for a field of the type's form (`connect.ts`), such as the channels of
+   * Slack. Only reads. Never throws. Absent: it offers none.
+   */
+  choices?(field: string, signal: AbortSignal): Promise<Choices>;
   /** Ends the waits that the destination requested, because an operator wants pigeonpost to try now. */
   tryNow?(): void;
   /** Closes connections. The sink is not used afterwards. */

@@ -6,6 +6,7 @@ import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { ConfigurationHistory } from '../parts/configuration-history.js';
 import { Button } from '../parts/controls.js';
+import { Drafts } from '../parts/drafts.js';
 import { PageHead, Panel } from '../parts/panel.js';
 import { Sections } from '../parts/sections.js';
 import {
@@ -81,12 +82,13 @@ export function Configuration() {
         {refused === null ? null : <pre class="code refused">{capitalized(refused)}</pre>}
         {plan === null ? null : <Plan plan={plan} />}
       </div>
+      <Drafts />
       {mayOperate ? <ConfigurationHistory /> : null}
     </>
   );
 }
 
-function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
+export function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
   const { changes, pigeonholes, deliveries, withholding, kept, atNextStart, warnings } = plan;
   const isSame = changes.length === 0 && atNextStart.length === 0;
   return (

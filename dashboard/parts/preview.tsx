@@ -6,6 +6,7 @@ import { plannedWords, reasonWords } from '../../sinks/reason-words.js';
 import { counted } from '../../base/words.js';
 import { Panel, Refusal, itemLink } from './panel.js';
 import { StateWord } from './states.js';
+import { address } from '../route.js';
 import type { ToneAndWord } from '../words.js';
 
 const shownAtOnce = 20;
@@ -49,7 +50,15 @@ export function Preview({ sink, isOpen }: { readonly sink: string; readonly isOp
     if (isOpen) preview().catch(() => undefined); // it shows its own failures
   }, [isOpen]);
   return (
-    <Panel title="Preview" id="preview" aside="what the current configuration file would send; sends nothing">
+    <Panel
+      title="Preview"
+      id="preview"
+      aside={
+        <>
+          what the current configuration file would send; <a href={address.mapping(sink)}>try another mapping</a>
+        </>
+      }
+    >
       <div class="inside">
         <div class="form">
           <label>

@@ -1,5 +1,7 @@
 import { parseDocument } from 'yaml';
 import { isDeepStrictEqual } from 'node:util';
+import { sinkForms } from '../../sinks/all-forms.js';
+import type { SinkTypeName } from '../../sinks/all-reasons.js';
 import { addSink } from './add-sink.js';
 import { mappingKeysOf } from './check-mapping-text.js';
 import type { DraftContent } from './draft-store.js';
@@ -44,12 +46,19 @@ function withSink(file: string, { sink, body, sync }: DraftContent): DraftedFile
     };
   }
   const lines = body.trimEnd().split('\n');
-  const text = addSink(file, sync!, { name: sink, comment: 'connected on the page', lines });
+  const text = addSink(file, sync!, { name: sink, comment: commentFor(body), lines });
   if (text !== null) return { kind: 'changed', text };
   return {
     kind: 'conflict',
     says: `the form of the file is not supported: add the lines of the draft to "sinks", and "${sink}" to the sinks of sync ${sync}`,
   };
+}
+
+/** Returns the comment beside the name of a new sink. */
+function commentFor(body: string): string {
+  const type: unknown = parseDocument(body).get('type');
+  const form = typeof type === 'string' && Object.hasOwn(sinkForms, type) ? sinkForms[type as SinkTypeName] : undefined;
+  return form?.makes ?? 'connected on the page';
 }
 
 function isSameText(one: string, other: string): boolean {

@@ -31,6 +31,7 @@ export const fileMappingSchema = z
     keys: z.array(z.string()).readonly().describe('The keys of the sink that are its mapping.'),
     text: z.string().describe('The mapping in the file, as YAML without the indentation of the file.'),
     draft: draftSchema.nullable(),
+    file: z.string().describe('Absolute path of the configuration file.'),
     writable: z.boolean(),
   })
   .openapi('FileMapping');

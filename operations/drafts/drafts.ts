@@ -73,15 +73,15 @@ export async function saveMappingDraft(
   if (found.kind === 'conflict') throw new DraftError('conflict', found.says);
   if (found.kind === 'contained')
     throw new DraftError('conflict', 'the file already contains this mapping: nothing to save');
-  return { ...(await store(current, draft, { by, replaces })), conflict: null };
+  return { ...(await storeDraft(current, draft, { by, replaces })), conflict: null };
 }
 
 function sentenceOf({ line, message }: TriedProblem): string {
   return line === null ? message : `line ${line}: ${message}`;
 }
 
-/** @throws {DraftError} if another draft of the sink was saved meanwhile */
-async function store(
+/** Stores a draft. @throws {DraftError} if another draft of the sink was saved meanwhile */
+export async function storeDraft(
   { ledger }: Current,
   draft: DraftContent,
   given: { readonly by: string; readonly replaces: number | null },

@@ -8,6 +8,7 @@ interface ReadMapping {
   readonly keys: readonly string[];
   readonly text: string;
   readonly draft: ComparedDraft | null;
+  readonly file: string;
   readonly writable: boolean;
 }
 
@@ -22,5 +23,6 @@ export async function readFileMapping(
   const { drafts, writable } = await listDrafts(current);
   const { keys, text } = found;
   const type = String(parseDocument(file).getIn(['sinks', sink, 'type']));
-  return { sink, type, keys, text, draft: drafts.find((each) => each.sink === sink) ?? null, writable };
+  const draft = drafts.find((each) => each.sink === sink) ?? null;
+  return { sink, type, keys, text, draft, file: current.config.file, writable };
 }

@@ -96,6 +96,8 @@ export const triedMappingSchema = z
   })
   .openapi('TriedMapping');
 export type TriedMapping = z.infer<typeof triedMappingSchema>;
+export { shownItemSchema };
+type ShownItem = z.infer<typeof shownItemSchema>;
 
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
@@ -116,12 +118,33 @@ export async function tryMapping(
   if ('problems' in loaded) {
     return { problems: loaded.problems, counts: [], complete: true, warnings: [], items: [], item: null };
   }
-  const variants = [{ config: loaded, sink: createSink(loaded, sink) }];
-  if (current.config.sinks[sink] !== undefined) {
-    variants.push({ config: current.config, sink: createSink(current.config, sink) });
+  return (await tryLoaded(current, { name: sink, item: asked.item, personal, examples: 1 }, loaded)).tried;
+}
+
+/** The items whose calls are shown. */
+interface Shown {
+  /** Name of the sink. */
+  readonly name: string;
+  /** Null: the first items that would be sent. */
+  readonly item: TryRequest['item'];
+  readonly personal: boolean;
+  /** Number of items. */
+  readonly examples: number;
+}
+
+/** Tries the mapping of a sink of a loaded configuration. */
+export async function tryLoaded(
+  current: Current,
+  shows: Shown,
+  loaded: Config,
+): Promise<{ readonly tried: TriedMapping; readonly examples: readonly ShownItem[] }> {
+  const { name } = shows;
+  const variants = [{ config: loaded, sink: createSink(loaded, name) }];
+  if (current.config.sinks[name] !== undefined) {
+    variants.push({ config: current.config, sink: createSink(current.config, name) });
   }
   try {
-    return await tryVariants(current, { name: sink, item: asked.item, personal }, variants);
+    return await tryVariants(current, shows, variants);
   } finally {
     await Promise.all(variants.map((each) => each.sink.close()));
   }
@@ -138,26 +161,28 @@ interface Sampled {
 
 async function tryVariants(
   current: Current,
-  asked: { readonly name: string; readonly item: TryRequest['item']; readonly personal: boolean },
+  asked: Shown,
   [now, before]: readonly Variant[],
-): Promise<TriedMapping> {
+): Promise<{ tried: TriedMapping; examples: ShownItem[] }> {
   const { ledger } = current;
   const lanes = lanesOf(now!.config, asked.name, await selectedThen(current.config, now!.config, ledger));
   const sinkId = (await findSink(ledger.db, asked.name)) ?? 0;
   const { tried, complete } = await tryStored(ledger, { name: asked.name, sinkId, lanes, now: now!, before });
   const counts = countsOf(tried);
   const named = await nameItems(ledger, tried.map(nameOfSampled), { personal: asked.personal });
-  const first = tried.find(({ now: { kind } }) => kind === 'send') ?? tried[0];
-  const chosen = asked.item ?? (first === undefined ? null : nameOfSampled(first));
-  const lane = chosen && lanes.find((each) => isPlace(each, chosen) && each.lists.some((list) => list === chosen.list));
-  return {
-    problems: [],
-    counts,
-    complete,
-    warnings: await warningsOf(ledger, now!.config, { sink: asked.name, counts, place: chosen }),
-    items: tried.map((each, at) => toTriedItem(each, named[at]!)),
-    item: chosen && lane ? await showItem(ledger, { ...asked, sinkId, lane, chosen }, { now: now!, before }) : null,
-  };
+  const sent = tried.filter(({ now: { kind } }) => kind === 'send');
+  const first = (sent.length > 0 ? sent : tried).slice(0, asked.examples).map(nameOfSampled);
+  const chosen = asked.item === null ? first : [asked.item];
+  const examples: ShownItem[] = [];
+  for (const each of chosen) {
+    const lane = lanes.find((one) => isPlace(one, each) && one.lists.some((list) => list === each.list));
+    // One at a time: there are at most three.
+    const item = lane && (await showItem(ledger, { ...asked, sinkId, lane, chosen: each }, { now: now!, before }));
+    if (item) examples.push(item);
+  }
+  const warnings = await warningsOf(ledger, now!.config, { sink: asked.name, counts, place: chosen[0] ?? null });
+  const items = tried.map((each, at) => toTriedItem(each, named[at]!));
+  return { tried: { problems: [], counts, complete, warnings, items, item: examples[0] ?? null }, examples };
 }
 
 function nameOfSampled({ lane, candidate: { list, key } }: Sampled) {

@@ -39,6 +39,7 @@ const MAX_PAGE = 100;
 /** The endpoints that grading needs. Documented: Canvas LMS REST API, Courses, Assignments, Submissions, Users, Progress. */
 export const routes: readonly Route[] = [
   route('GET', '/api/v1/users/self', () => ok({ id: 1, name: 'API user' })),
+  route('GET', '/api/v1/courses', courses),
   route('GET', `${COURSE}/permissions`, permissions),
   route('GET', `${COURSE}/assignments`, assignments),
   route('POST', `${COURSE}/assignments`, createAssignment),
@@ -48,6 +49,13 @@ export const routes: readonly Route[] = [
   route('GET', '/api/v1/progress/([^/]+)', progress),
 ];
 
+/** "List your courses": `enrollment_type=teacher` and `per_page` are enough for pigeonpost. */
+function courses(call: Call): DoubleAnswer {
+  const { list: shownOnes, headers } = pageOf(call, call.canvas.school.courses);
+  const json = shownOnes.map(({ id, name }) => ({ id, name, course_code: name, workflow_state: 'available' }));
+  return { status: 200, json, headers };
+}
+
 function route(method: string, path: string, answer: (call: Call) => DoubleAnswer): Route {
   return { method, path: new RegExp(`^${path}/?$`), answer };
 }
@@ -55,6 +63,7 @@ function route(method: string, path: string, answer: (call: Call) => DoubleAnswe
 /** Query parameters that a request may have, by the end of its path. */
 const PARAMETERS: readonly (readonly [path: RegExp, names: readonly string[]])[] = [
   [/\/permissions\/?$/, ['permissions[]']],
+  [/\/courses\/?$/, ['enrollment_type', 'per_page', 'page']],
   [/\/assignments\/?$/, ['search_term', 'per_page', 'page']],
 ];
 

@@ -49,12 +49,19 @@ function nextPage(call: Call): DoubleAnswer {
 
 type Literal = string | number | boolean | null;
 
-/** `SELECT fields FROM object [WHERE field = literal AND field IN (literals) …]`. No other SOQL is supported. */
+/**
+ * `SELECT fields FROM object [WHERE field = literal AND field IN (literals) …] [ORDER BY CreatedDate DESC] [LIMIT n]`. No other
+ * SOQL is supported.
+ */
 interface Query {
   readonly fields: readonly string[];
   readonly from: string;
   /** All conditions must be true. `=` is a condition with one value. */
   readonly where: readonly { readonly field: string; readonly values: readonly Literal[] }[];
+  /** Records are kept in the order of their creation. */
+  readonly newestFirst: boolean;
+  /** Null: all. */
+  readonly limit: number | null;
 }
 
 interface Token {
@@ -128,8 +135,11 @@ function parseQuery(soql: string): Query {
   const from = take('word');
   const where = accept('word', 'WHERE') ? [condition()] : [];
   while (where.length > 0 && accept('word', 'AND')) where.push(condition());
+  const newestFirst = accept('word', 'ORDER');
+  if (newestFirst) for (const word of ['BY', 'CREATEDDATE', 'DESC']) take('word', word);
+  const limit = accept('word', 'LIMIT') ? Number(take('number')) : null;
   if (at < tokens.length) throw unexpected();
-  return { fields, from, where };
+  return { fields, from, where, newestFirst, limit };
 }
 
 /** @throws {SalesforceRefusal} MALFORMED_QUERY for an unterminated text, an unknown escape or an invalid character */
@@ -192,7 +202,8 @@ function runQuery(org: Org, query: Query, withDeleted: boolean): OrgRecord[] {
     const wanted = new Set(values.map((value) => comparable(definition, value)));
     return ({ values: own }: OrgRecord) => wanted.has(comparable(definition, own[definition.name] ?? null));
   });
-  return org.all(type, { withDeleted }).filter((record) => conditions.every((fits) => fits(record)));
+  const found = org.all(type, { withDeleted }).filter((record) => conditions.every((fits) => fits(record)));
+  return (query.newestFirst ? found.toReversed() : found).slice(0, query.limit ?? undefined);
 }
 
 /** Returns a record with only the selected fields, as a query does. */

@@ -6,6 +6,7 @@ import {
   SlackRefusal,
   readArguments,
   textArgument,
+  truthy,
   type SlackCall,
   namedChannel,
   requireScope,
@@ -35,6 +36,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'conversations.history': { run: readHistory, scopes: ['channels:history', 'groups:history'], acceptsJson: true },
   'conversations.replies': { run: readReplies, scopes: ['channels:history', 'groups:history'], acceptsJson: false },
   'conversations.info': { run: channelInfo, scopes: ['channels:read', 'groups:read'], acceptsJson: false },
+  'conversations.list': { run: listChannels, scopes: ['channels:read', 'groups:read'], acceptsJson: false },
   'conversations.join': { run: joinChannel, scopes: ['channels:join'], acceptsJson: true },
 };
 
@@ -117,6 +119,35 @@ function channelInfo(call: SlackCall): object {
   const channel = namedChannel(call);
   requireScope(call, channel.isPrivate ? 'groups:read' : 'channels:read');
   return { channel: channelJson(channel) };
+}
+
+/** Maximum number of channels in a page (https://docs.slack.dev/reference/methods/conversations.list). */
+const MAX_LISTED = 1000;
+
+/**
+ * Handles `conversations.list`: channels of the requested types, of private ones only those that the app has joined. The
+ * cursor is the position (https://docs.slack.dev/reference/methods/conversations.list).
+ */
+function listChannels(call: SlackCall): object {
+  const types = (textArgument(call.args, 'types') ?? 'public_channel').split(',');
+  const known = ['public_channel', 'private_channel'];
+  if (types.some((type) => !known.includes(type))) throw new SlackRefusal('invalid_types');
+  if (types.includes('public_channel')) requireScope(call, 'channels:read');
+  if (types.includes('private_channel')) requireScope(call, 'groups:read');
+  const limit = Number(textArgument(call.args, 'limit') ?? 100);
+  if (!(limit >= 1 && limit <= MAX_LISTED)) throw new SlackRefusal('invalid_limit');
+  const from = Number(textArgument(call.args, 'cursor') ?? 0);
+  const shown = [...call.workspace.channels.values()].filter(
+    ({ isPrivate, isMember, isArchived }) =>
+      types.includes(isPrivate ? 'private_channel' : 'public_channel') &&
+      (!isPrivate || isMember) &&
+      !(isArchived && truthy(call.args['exclude_archived'])),
+  );
+  const next = from + limit < shown.length ? String(from + limit) : '';
+  return {
+    channels: shown.slice(from, from + limit).map(channelJson),
+    response_metadata: { next_cursor: next },
+  };
 }
 
 /** Handles `conversations.join`, for public channels (https://docs.slack.dev/reference/methods/conversations.join). */

@@ -6,6 +6,7 @@ import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
 import { type CallBudget, RestClient, withCallBudget } from '../rest/rest-client.js';
 import type { Lane, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { listCourses } from './choices.js';
 import { checkCanvas } from './check.js';
 import { CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
@@ -115,6 +116,7 @@ export function createCanvasSink(
       batchSize: BATCH_SIZE,
     },
     check: (signal) => withBudget(signal, (budget) => checkCanvas(client, config.records, budget)),
+    choices: (_field, signal) => withBudget(signal, (budget) => listCourses(client, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config.baseUrl)),
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),

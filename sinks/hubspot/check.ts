@@ -308,7 +308,7 @@ function uniqueProblems(definition: PropertyDefinition | undefined, name: string
   return [`${path}: ${name} does not require unique values, so it cannot identify a record: choose a unique property`];
 }
 
-function failureOf(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string {
+export function failureOf(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string {
   if (reply.kind === 'refused') {
     return `HubSpot refuses to show ${what} (HTTP ${reply.status}): check its name in "records"`;
   }

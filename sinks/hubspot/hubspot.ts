@@ -6,6 +6,7 @@ import { withCallBudget } from '../rest/rest-client.js';
 import { unansweredOutcome } from '../records/record-task.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { carryOut } from './send.js';
+import { listProperties } from './choices.js';
 import { checkAccount } from './check.js';
 import { HubSpotClient } from './client.js';
 import type { LimitTuning } from './account-limits.js';
@@ -68,6 +69,7 @@ export function createHubSpotSink(
       batchSize: BATCH_SIZE,
     },
     check: (signal) => run(signal, ({ budget }) => checkAccount(client, config.records, environment.name, budget)),
+    choices: (_field, signal) => run(signal, ({ budget }) => listProperties(client, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, client)),
     send: (operations, lane, signal) =>

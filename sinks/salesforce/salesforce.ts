@@ -4,6 +4,7 @@ import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { withCallBudget } from '../rest/rest-client.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { listCampaigns } from './choices.js';
 import { checkOrg } from './check.js';
 import { SalesforceClient } from './client.js';
 import { type RecordKeys, salesforceConfigSchema, type SalesforceConfig } from './config.js';
@@ -49,6 +50,8 @@ export function createSalesforceSink(
       const budget = { signal, remainingMs: () => Number.POSITIVE_INFINITY };
       return checkOrg({ client, known, budget }, records, onForget);
     },
+    choices: (_field, signal) =>
+      listCampaigns({ client, known, budget: { signal, remainingMs: () => Number.POSITIVE_INFINITY } }),
     plan: (subjects) => planEach(subjects, (subject) => planSubject(subject, records, onForget)),
     planLookUp: async (subjects) => subjects.map((subject) => planLookUp(subject, records)),
     preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config)),

@@ -10,6 +10,7 @@ import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import type { SlackApi, TokenSource } from './client.js';
 import { EditTimes, SlackRates } from './rates.js';
 import { checkSlack, sendTestByToken } from './check.js';
+import { listChannels } from './choices.js';
 import { webhookMode } from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
 import type { SlackMode, SlackOperation } from './operation.js';
@@ -78,6 +79,9 @@ export function createSlackSink(
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     planLookUp: (subjects) => Promise.resolve(subjects.map(planLookUp)),
     sendTest: (signal) => underOwnSignal(signal, (own) => mode.sendTest(own)),
+    ...(tokens !== undefined && {
+      choices: (_field, signal) => underOwnSignal(signal, (own) => listChannels(api, tokens, own)),
+    }),
     ...(mode.readBack && { readBack: mode.readBack }),
     ...(mode.compareHeld && { compareHeld: mode.compareHeld }),
     ...(mode.removeHeld && { removeHeld: mode.removeHeld }),

@@ -13,6 +13,13 @@ import { until } from '../until.js';
 
 const hookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
+interface SystemOptions {
+  /** Further variables. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** YAML of further sinks, by name. */
+  readonly sinks?: Readonly<Record<string, string>>;
+}
+
 /** A `pigeonpost start` on a small conference, with a webhook receiver whose answers tests can plan. */
 export class RunningSystem {
   readonly folder = mkdtempSync(join(tmpdir(), 'pigeonpost-browser-'));
@@ -28,7 +35,7 @@ export class RunningSystem {
   }
 
   /** The receiver refuses two attendees, which become dead letters. */
-  static async open(): Promise<RunningSystem> {
+  static async open(given: SystemOptions = {}): Promise<RunningSystem> {
     const sandbox = await runSandbox({
       seed: 9,
       frozen: true,
@@ -42,7 +49,7 @@ export class RunningSystem {
     const receiver = await runWebhookReceiver({ secrets: [hookSecret] });
     const system = new RunningSystem(sandbox, receiver, await freeTestPort());
     try {
-      await system.#start();
+      await system.#start(given);
     } catch (error) {
       await system.close(); // leave no process behind if the start fails
       throw error;
@@ -50,12 +57,12 @@ export class RunningSystem {
     return system;
   }
 
-  async #start(): Promise<void> {
+  async #start({ environment = {}, sinks = {} }: SystemOptions): Promise<void> {
     await this.planAnswer({ status: 422, list: 'attendees', count: 2, body: 'the field Email is not allowed' });
-    this.configure();
+    this.configure(undefined, sinks);
     const main = startProgram('cli/main.js', ['start'], {
       cwd: this.folder,
-      env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret },
+      env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, ...environment },
     });
     this.#programs.push(main);
     await untilOutput(main, /ready/);

@@ -109,6 +109,7 @@ const readable = [
   '/api/tokens',
   '/api/audit',
   '/api/caller',
+  '/api/configuration/connect',
   '/api/configuration/drafts',
 ];
 

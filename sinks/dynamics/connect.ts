@@ -1,0 +1,55 @@
+import { type ConnectForm, emailNames, fieldOf, inYaml, quoted } from '../connect.js';
+
+export const dynamicsForm: ConnectForm = {
+  title: 'Dynamics 365',
+  makes: 'contacts',
+  name: 'dynamics',
+  secrets: 'DYNAMICS_',
+  reads: ['attendees'],
+  fields: [
+    {
+      key: 'baseUrl',
+      label: "Address of your environment's Web API",
+      kind: 'address',
+      hint: 'Such as https://acme.crm4.dynamics.com/api/data/v9.2.',
+      standIn: 'https://acme.crm4.dynamics.com/api/data/v9.2',
+    },
+    {
+      key: 'tokenUrl',
+      label: "Address of your tenant's token endpoint",
+      kind: 'address',
+      hint: 'https://login.microsoftonline.com/TENANT/oauth2/v2.0/token',
+      standIn: 'https://login.microsoftonline.com/tenant/oauth2/v2.0/token',
+    },
+    {
+      key: 'clientId',
+      label: 'Id of the application',
+      kind: 'text',
+      hint: 'An app registration in Microsoft Entra, added to the environment as an application user.',
+      standIn: 'stand-in',
+    },
+    {
+      key: 'clientSecret',
+      label: 'Secret of the application',
+      kind: 'secret',
+      hint: 'Certificates and secrets, New client secret.',
+      suggested: 'DYNAMICS_SECRET',
+      standIn: 'stand-in',
+    },
+  ],
+  lines: ({ baseUrl, tokenUrl, clientId, clientSecret }, { attendees }) => [
+    'type: dynamics',
+    `baseUrl: ${quoted(baseUrl ?? '')}`,
+    `tokenUrl: ${quoted(tokenUrl ?? '')}`,
+    `clientId: ${quoted(clientId ?? '')}`,
+    `clientSecret: ${clientSecret}`,
+    'records:',
+    '  - from: attendees',
+    '    object: contacts',
+    '    match: [emailaddress1]',
+    '    properties:',
+    `      emailaddress1: ${inYaml(`$email(item.${fieldOf(attendees, emailNames)})`)}`,
+    `      firstname: { value: '$firstName(item.${fieldOf(attendees, ['Name'])})', write: if-empty }`,
+    `      lastname: { value: '$lastName(item.${fieldOf(attendees, ['Name'])})', write: if-empty }`,
+  ],
+};
