@@ -1,5 +1,7 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { configurationSchema } from '../../base/documents.js';
+import { sinkForms } from '../../sinks/all-forms.js';
+import type { ConnectField } from '../../sinks/connect.js';
 import { isLoopback } from '../../base/loopback.js';
 import type { NewSink } from '../../operations/drafts/add-sink.js';
 
@@ -120,95 +122,65 @@ interface InitSink {
 export const sinkTypes = ['file', 'webhook', 'slack', 'hubspot', 'postgres'] as const;
 export type InitSinkType = (typeof sinkTypes)[number];
 
-/** The questions and the configuration of each type of sink. */
-export const initSinks: Readonly<Record<InitSinkType, InitSink>> = {
-  file: {
-    name: 'archive',
-    makes: 'a line of NDJSON for each change',
-    destination: { question: 'Folder for the files', suggested: './archive' },
-    secret: null,
-    lines: ({ destination }) => ['type: file', `folder: ${quoted(destination)}`, consentOf.all],
-  },
-  webhook: {
-    name: 'hooks',
-    makes: 'a signed request for each change',
-    destination: { question: 'Address that receives the requests', suggested: null },
-    secret: {
-      question: 'Environment variable with the signing secret (whsec_…)',
-      suggested: 'HOOK_SECRET',
-      standIn: `whsec_${Buffer.alloc(32).toString('base64')}`,
-    },
-    lines: ({ destination, secretVariable }) => [
-      'type: webhook',
-      `url: ${quoted(destination)}`,
-      `secret: \${${secretVariable}} # create one: echo "whsec_$(openssl rand -base64 32)"`,
-      ...(isOwnMachine(destination) ? ['allowPrivateAddresses: true # the receiver is on this machine'] : []),
-      '# lists: [questions, votes] # all by default',
-      consentOf.obtained,
-    ],
-  },
-  slack: {
-    name: 'questions-channel',
-    makes: 'messages of the approved questions',
-    destination: { question: 'ID of the channel (C…)', suggested: null },
-    secret: {
-      question: "Environment variable with the app's bot token (xoxb-…)",
-      suggested: 'SLACK_BOT_TOKEN',
-      standIn: 'xoxb-stand-in',
-    },
-    lines: ({ destination, secretVariable }) => [
-      'type: slack',
-      `token: \${${secretVariable}}`,
-      `channel: ${quoted(destination)}`,
-      'messages:',
-      '  - from: qna-questions',
-      '    when: item.status = "allowed" # JSONata; docs/mapping.md',
-      '    text: item.content',
-      '    threadBy: session.id',
-    ],
-  },
-  hubspot: {
-    name: 'crm',
-    makes: 'contacts',
-    destination: null,
-    secret: {
-      question: 'Environment variable with the service key of the account',
-      suggested: 'HUBSPOT_TOKEN',
-      standIn: 'stand-in',
-    },
-    lines: ({ secretVariable }) => [
-      'type: hubspot',
-      `token: \${${secretVariable}}`,
-      'mode: observe # only counts; to send, run "pigeonpost sink approve crm" or remove this line',
-      consentOf.obtained,
-      'records:',
-      '  - from: attendees',
-      '    object: contacts',
-      '    match: [email]',
-      '    create: true # false: only update',
-      '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
-      '      email: $lowercase(item.Email)',
-      `      firstname: { value: '$firstName(item.Name) ?: item.Name', write: if-empty } # keeps what your colleagues entered`,
-      `      lastname: { value: '$firstName(item.Name) ? $lastName(item.Name)', write: if-empty }`,
-    ],
-  },
-  postgres: {
-    name: 'warehouse',
-    makes: 'a table for each list',
-    destination: { question: 'Schema for the tables', suggested: 'engagement' },
-    secret: {
-      question: 'Environment variable with the URL of the database',
-      suggested: 'WAREHOUSE_URL',
-      standIn: 'postgres://stand-in@127.0.0.1/stand-in',
-    },
-    lines: ({ destination, secretVariable }) => [
-      'type: postgres',
-      `url: \${${secretVariable}}`,
-      `schema: ${quoted(destination)}`,
-      consentOf.all,
-    ],
-  },
+/** Lines that `init` adds to those of the form: whose records are sent. */
+const added: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = {
+  file: () => [consentOf.all],
+  webhook: ({ destination }) => [
+    ...(isOwnMachine(destination) ? ['allowPrivateAddresses: true # the receiver is on this machine'] : []),
+    '# lists: [questions, votes] # all by default',
+    consentOf.obtained,
+  ],
+  slack: () => [],
+  hubspot: () => [
+    'mode: observe # only counts; to send, run "pigeonpost sink approve crm" or remove this line',
+    consentOf.obtained,
+  ],
+  postgres: () => [consentOf.all],
 };
+
+/** The questions and the configuration of each type of sink, from the form with which the page connects it. */
+export const initSinks = Object.fromEntries(sinkTypes.map((type) => [type, initSink(type)])) as Readonly<
+  Record<InitSinkType, InitSink>
+>;
+
+function initSink(type: InitSinkType): InitSink {
+  const form = sinkForms[type];
+  const { name, makes, fields } = form;
+  const destination = fields.find(({ kind, optional }) => kind !== 'secret' && optional !== true);
+  const secret = fields.find(({ kind }) => kind === 'secret');
+  return {
+    name,
+    makes,
+    destination:
+      destination === undefined
+        ? null
+        : { question: questionOf(destination), suggested: destination.suggested ?? null },
+    secret:
+      secret === undefined
+        ? null
+        : {
+            question: `Environment variable with the ${lowered(secret.label)}`,
+            suggested: secret.suggested!,
+            standIn: secret.standIn,
+          },
+    lines: (sink) => {
+      const given = {
+        ...(destination === undefined ? {} : { [destination.key]: sink.destination }),
+        ...(secret === undefined ? {} : { [secret.key]: `\${${sink.secretVariable}}` }),
+      };
+      return [...form.lines(given, {}), ...added[type](sink)];
+    },
+  };
+}
+
+function questionOf({ label, kind }: ConnectField): string {
+  return kind === 'choice' ? `ID of the ${lowered(label)}` : label;
+}
+
+/** Lowers the first letter, unless it belongs to an abbreviation. */
+function lowered(label: string): string {
+  return /^[A-Z][a-z ]/.test(label) ? `${label[0]!.toLowerCase()}${label.slice(1)}` : label;
+}
 
 /** Returns a value for each variable of the file, with which the draft is validated before it is written. */
 export function standInsFor({ keyVariable, sink }: Pick<InitAnswers, 'keyVariable' | 'sink'>): Record<string, string> {

@@ -398,3 +398,20 @@ describe('a stopped canvas sink', () => {
     expect(double.requests).toEqual([]);
   });
 });
+
+describe('the choices of a course', () => {
+  it('are the courses in which the user of the token teaches', async () => {
+    await start();
+    expect(await newSink().choices!('course', signal)).toEqual({
+      kind: 'offered',
+      items: [{ value: '42', label: 'Conference' }],
+      more: false,
+    });
+  });
+
+  it('are refused with a sentence if the token is not valid', async () => {
+    await start();
+    const found = await newSink({ token: 'another' }).choices!('course', signal);
+    expect(found).toEqual({ kind: 'refused', detail: expect.stringContaining('courses') });
+  });
+});

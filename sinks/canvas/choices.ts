@@ -12,8 +12,7 @@ export async function listCourses(client: CanvasClient, budget: CallBudget): Pro
   if (reply.kind !== 'ok') {
     return { kind: 'refused', detail: `${client.host} does not list the courses of the token's user` };
   }
-  const found: unknown = reply.body;
-  const items = (Array.isArray(found) ? found : []).map(fieldsOf).map(({ id, name, course_code: code }) => ({
+  const items = reply.list.map(fieldsOf).map(({ id, name, course_code: code }) => ({
     value: String(id),
     label: String(name ?? id),
     ...(typeof code === 'string' && code !== name ? { note: code } : {}),

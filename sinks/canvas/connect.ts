@@ -11,7 +11,7 @@ export const canvasForm: ConnectForm = {
       key: 'baseUrl',
       label: 'Address of your Canvas',
       kind: 'address',
-      hint: 'Such as https://canvas.example.com.',
+      hint: 'Such as https://canvas.example.net.',
       standIn: 'https://canvas.example.com',
     },
     {

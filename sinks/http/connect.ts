@@ -11,7 +11,7 @@ export const httpForm: ConnectForm = {
       key: 'baseUrl',
       label: 'Address of the API',
       kind: 'address',
-      hint: 'Such as https://api.example.com/v1. The requests begin with it.',
+      hint: 'Such as https://api.example.net/v1. The requests begin with it.',
       standIn: 'https://api.example.com/v1',
     },
     {

@@ -42,26 +42,31 @@ export const hubspotForm: ConnectForm = {
       standIn: '',
     },
   ],
-  lines: ({ token, properties, baseUrl }, { attendees }) => [
-    'type: hubspot',
-    `token: ${token}`,
-    ...(baseUrl === undefined ? [] : [`baseUrl: ${quoted(baseUrl)}`]),
-    'records:',
-    '  - from: attendees',
-    '    object: contacts',
-    '    match: [email]',
-    '    create: true # false: only update',
-    '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
-    `      email: ${inYaml(`$email(item.${fieldOf(attendees, emailNames)})`)}`,
-    `      firstname: { value: '$firstName(item.${fieldOf(attendees, ['Name'])})', write: if-empty } # keeps what your colleagues entered`,
-    `      lastname: { value: '$lastName(item.${fieldOf(attendees, ['Name'])})', write: if-empty }`,
-    ...(properties === undefined
-      ? seenProperties(attendees, usual).map((line) => `      ${line}`)
-      : properties.split(',').map((entered) => {
-          const name = entered.replaceAll(/\W/g, '');
-          const names = usual.find(([property]) => property === name)?.[1] ?? [name];
-          const found = seenField(attendees, names);
-          return found === undefined ? `      # ${name}: item.…` : `      ${name}: ${inYaml(`item.${found}`)}`;
-        })),
-  ],
+  lines: ({ token, properties, baseUrl }, { attendees }) => {
+    const name = `item.${fieldOf(attendees, ['Name', 'Full name'])}`;
+    return [
+      'type: hubspot',
+      `token: ${token}`,
+      ...(baseUrl === undefined ? [] : [`baseUrl: ${quoted(baseUrl)}`]),
+      'records:',
+      '  - from: attendees',
+      '    object: contacts',
+      '    match: [email]',
+      '    create: true # false: only update',
+      '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
+      `      email: ${inYaml(`$email(item.${fieldOf(attendees, emailNames)})`)}`,
+      `      firstname: { value: '$firstName(${name}) ?: ${name}', write: if-empty } # keeps what your colleagues entered`,
+      `      lastname: { value: '$firstName(${name}) ? $lastName(${name})', write: if-empty }`,
+      ...(properties === undefined
+        ? seenProperties(attendees, usual).map((line) => `      ${line}`)
+        : properties.split(',').map((entered) => {
+            const property = entered.replaceAll(/\W/g, '');
+            const names = usual.find(([each]) => each === property)?.[1] ?? [property];
+            const found = seenField(attendees, names);
+            return found === undefined
+              ? `      # ${property}: item.…`
+              : `      ${property}: ${inYaml(`item.${found}`)}`;
+          })),
+    ];
+  },
 };

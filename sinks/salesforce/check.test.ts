@@ -113,3 +113,27 @@ describe('a check', () => {
     expect(lines).toEqual([{ ok: false, text: expect.stringContaining('check "clientId"') }]);
   });
 });
+
+describe('the choices of a campaign', () => {
+  const choices = async (record: object = {}) =>
+    await org.sink(record).choices!('campaign', new AbortController().signal);
+
+  it('are a campaign for each event, and those that an external id names, the newest first', async () => {
+    for (const [name, id] of [
+      ['Spring', 'e1'],
+      ['Unnamed', null],
+      ['Autumn', 'e2'],
+    ] as const) {
+      org.add('Campaign', { Name: name, ...(id === null ? {} : { Event_Id__c: id }) });
+    }
+    expect(await choices()).toMatchObject({
+      kind: 'offered',
+      items: [
+        { value: 'Event_Id__c', label: 'A campaign for each event' },
+        { value: 'Event_Id__c=e2', label: 'Autumn' },
+        { value: 'Event_Id__c=e1', label: 'Spring' },
+      ],
+    });
+    expect(org.calls().every(({ method }) => method === 'GET')).toBe(true);
+  });
+});

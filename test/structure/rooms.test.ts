@@ -40,6 +40,9 @@ const typesOnly: readonly string[] = [
 
 const root = resolve(__dirname, '../..');
 
+/** Files of the sinks that are data only. */
+const readable: ReadonlySet<string> = new Set(['sinks/reason-words', 'sinks/all-forms', 'sinks/connect']);
+
 /** The folders of the sinks, as `all-sinks.ts` imports them. Other folders in sinks/ are shared by several sinks. */
 const sinkFolders: ReadonlySet<string> = new Set(
   importPaths('sinks/all-sinks.ts').flatMap(({ path }) => /^\.\/([^/]+)\//.exec(path)?.[1] ?? []),
@@ -63,10 +66,23 @@ describe('the rooms', () => {
     expect(loads).toEqual([]);
   });
 
-  it.each(['cli', 'dashboard'])('%s imports of the sinks only what their reasons and causes mean', (room) => {
-    const loads = sourcesOf(room)
+  it.each(['cli', 'dashboard'])(
+    '%s imports of the sinks only what their reasons and causes mean, and their forms',
+    (room) => {
+      const loads = sourcesOf(room)
+        .flatMap(importsOf)
+        .filter(({ target, path }) => target === 'sinks' && !readable.has(path))
+        .map(({ file, path }) => `${file} -> ${path}`);
+      expect(loads).toEqual([]);
+    },
+  );
+
+  it('declare the forms of sinks without other code, because every command loads them', () => {
+    const forms = sourcesOf('sinks').filter((file) => /\/(?:all-forms|connect)\.ts$/.test(file));
+    expect(forms.length).toBeGreaterThan(2);
+    const loads = forms
       .flatMap(importsOf)
-      .filter(({ target, path }) => target === 'sinks' && path !== 'sinks/reason-words')
+      .filter(({ path, typeOnly }) => !typeOnly && !path.endsWith('/connect'))
       .map(({ file, path }) => `${file} -> ${path}`);
     expect(loads).toEqual([]);
   });
