@@ -71,6 +71,8 @@ const routes: readonly Asked[] = [
     '/api/sinks',
     '/api/sinks/hooks',
     '/api/sinks/hooks/lanes',
+    '/api/sinks/hooks/activity',
+    '/api/pigeonholes/acme/101/activity?span=7d',
     '/api/sinks/hooks/outcomes',
     '/api/sinks/hooks/parity',
     '/api/sinks/hooks/parity/findings',

@@ -5,6 +5,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { recordRequest, recordResult } from '../ledger/audit.js';
+import { serveActivity } from './activity.js';
 import { serveActions, serveReplays } from './actions.js';
 import { serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment, AccessSources, ApiSources, ProbeSources } from './api-app.js';
@@ -93,6 +94,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   serveEventStory(app, sources);
   serveStatements(app, sources);
   serveSinks(app, sources);
+  serveActivity(app, sources);
   serveParity(app, sources);
   serveQuotas(app, sources);
   serveItems(app, sources);

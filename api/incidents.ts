@@ -69,7 +69,7 @@ const pages = pagesBy(z.tuple([positionOf.int8]), ({ number }: IncidentRow) => [
 export function serveIncidents(app: ApiApp, sources: ApiSources): void {
   app.openapi(incidentsRoute, async (c) => {
     const { limit, after, state, since } = c.req.valid('query');
-    const scope = scopeOf(c, sources);
+    const scope = incidentScopeOf(c, sources);
     const [rows, names] = await Promise.all([
       listIncidents(
         sources.ledger,
@@ -89,8 +89,8 @@ export function serveIncidents(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/** @returns what the caller may see; null: everything */
-function scopeOf(c: ApiContext, sources: Pick<ApiSources, 'config'>): IncidentScope | null {
+/** Returns the incidents that the caller may see; null: all. */
+export function incidentScopeOf(c: ApiContext, sources: Pick<ApiSources, 'config'>): IncidentScope | null {
   const { workspace } = c.get('caller');
   if (workspace === null) return null;
   // The sentences about a sink count the changes of every workspace that it serves.

@@ -6,6 +6,7 @@ import type { z } from '@hono/zod-openapi';
  */
 type Route =
   | RoutesIn<typeof import('./actions.js')>
+  | RoutesIn<typeof import('./activity.js')>
   | RoutesIn<typeof import('./alerts.js')>
   | RoutesIn<typeof import('./audit-log.js')>
   | RoutesIn<typeof import('./backup.js')>

@@ -23,6 +23,7 @@ import { freeDroppedFiles } from '../ledger/imports/dropped-files.js';
 import { endLeases } from '../ledger/lanes-leased.js';
 import { listenForWakes, notifyWakes } from '../ledger/drivers/wake-channel.js';
 import { trimIncidents } from '../operations/incidents/incident-store.js';
+import { recordStart, trimStarts } from '../ledger/starts.js';
 import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
@@ -323,9 +324,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     closers.push(repeat(exportsEveryMs, () => nightlyExports.look(), 'writing the nightly exports failed', log));
   }
   closers.push(repeat(askClockEveryMs, () => ledger.clock.ask(db), "reading the store's clock failed", log));
+  await recordStart(ledger);
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await trimIncidents(ledger);
+    await trimStarts(ledger);
     await db.maintain();
   };
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));

@@ -2,6 +2,7 @@ import type { EventStoryView } from '../../api/event-story.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import { useAllParts, useAsked } from '../asking/use-asked.js';
 import { PageHead, Facts, MinutesChart, perMinute, AskedPanel, Table, type Column, named } from '../parts/panel.js';
+import { ActivityChart } from '../parts/chart.js';
 import { EventPanels } from '../parts/event-story.js';
 import { ExportPanel } from '../parts/export.js';
 import { Cadences, QuotaPanel } from '../parts/reading.js';
@@ -65,6 +66,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
       <AskedPanel title="Reading" id="reading" asked={asked} lines={3}>
         {(pigeonhole) => <Reading pigeonhole={pigeonhole} />}
       </AskedPanel>
+      <ActivityChart of={{ workspace, id }} />
       <AskedPanel title="Streams" id="streams" asked={streams} lines={8} aside={(rows) => grouped(rows.length)}>
         {(rows) => (
           <StreamTable streams={rows} name={name} freshness={data?.freshness} titles={titlesOf(story.data?.sessions)} />

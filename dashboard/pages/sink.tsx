@@ -5,6 +5,7 @@ import { PageHead, Facts, Table, MinutesChart, perMinute, AskedPanel, type Colum
 import { useFirst } from '../parts/first-rows.js';
 import { PauseButton } from '../parts/controls.js';
 import { DeadLetters } from '../parts/dead-letters.js';
+import { ActivityChart } from '../parts/chart.js';
 import { Parity } from '../parts/parity.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
@@ -56,6 +57,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
       <AskedPanel title="Delivering" id="delivering" asked={asked} lines={3}>
         {(sink) => <Delivering sink={sink} />}
       </AskedPanel>
+      <ActivityChart of={{ sink: name }} />
       <DeadLetters sink={name} />
       <Outcomes sink={name} />
       <Lanes sink={name} state={data} />

@@ -1100,13 +1100,19 @@ create trigger audit_is_only_added_to before update or delete on audit
   for each statement execute function refuse_to_rewrite_audit();
 
 -- Totals by minute: the number of changes of a pigeonhole (sink 0), and the number of changes that a lane has delivered. A
--- minute in which a total does not change has no row.
+-- minute in which a total does not change has no row. After a day, the last minute of each ten is kept, for eight days.
 create table progress (
   pigeonhole_number integer not null,
   sink_id           integer not null,
   minute            timestamptz not null,
   total             bigint not null,
+  settled           bigint, -- of a lane: changes that need no further work, which is its watermark without open deliveries
   primary key (pigeonhole_number, sink_id, minute)
+);
+
+-- Starts of processes in the last eight days.
+create table starts (
+  at timestamptz primary key default clock_timestamp()
 );
 
 -- Conditions that cause an alert now, or did so recently (decision 0030). One row each, so that no process sends an alert

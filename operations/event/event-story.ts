@@ -95,9 +95,10 @@ export async function eventStory(ledger: Ledger, place: EventPlace, counts: Sess
 
 type Db = Ledger['db'];
 
-async function timesOf(
+/** Returns the time zone and the window of an event, as the service last reported them. */
+export async function timesOf(
   db: Db,
-  { workspace, pigeonholeId }: EventPlace,
+  { workspace, pigeonholeId }: Pick<EventPlace, 'workspace' | 'pigeonholeId'>,
 ): Promise<Pick<EventStory, 'timezone' | 'startsAt' | 'endsAt'>> {
   const [row] = await db.query<{ payload: string }>(
     `select i.payload from pigeonholes w join items i on i.pigeonhole_number = w.pigeonhole_number

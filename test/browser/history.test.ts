@@ -85,6 +85,17 @@ suite('from the overview, in fewer than five clicks, an operator', () => {
   });
 });
 
+suite('the activity of a sink', () => {
+  it('is shown for three spans, with starts and each step', async () => {
+    await go('#/sink/hooks');
+    await page.getByRole('img', { name: /^Changes per minute: Found at most \d+, Delivered at most \d+/ }).waitFor();
+    await page.getByText('Show each step').click();
+    await page.getByRole('columnheader', { name: 'Lag' }).waitFor();
+    await page.getByRole('button', { name: '7 days' }).click();
+    await shows('pigeonpost started');
+  });
+});
+
 suite('the page of incidents', () => {
   it('shows what lasts, since when, its effect and what helps', async () => {
     await go('#/incidents');
@@ -140,7 +151,15 @@ suite('the page of alerts', () => {
 
 suite('each of these pages', () => {
   it('has no serious finding of axe in both themes, and loads nothing from other hosts', async () => {
-    for (const hash of ['#/configuration', '#/incidents', '#/alerts', '#/quota', '#/tokens', '#/audit-log']) {
+    for (const hash of [
+      '#/sink/hooks',
+      '#/configuration',
+      '#/incidents',
+      '#/alerts',
+      '#/quota',
+      '#/tokens',
+      '#/audit-log',
+    ]) {
       await go(hash);
       await page.emulateMedia({ colorScheme: 'light' });
       expect([hash, await seriousFindings(page, 'all')]).toEqual([hash, []]);

@@ -4,7 +4,8 @@ import { deskOf } from '../../importing/desk/desk.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { LiveChanges, LiveDeliveries } from '../../api/live-changes.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { noteProgress } from '../../reading/progress.js';
+import type { Activity } from '../../operations/activity.js';
+import { noteProgress, trimProgress } from '../../reading/progress.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { checkReady } from '../../operations/ready/check-ready.js';
 import { viewQuotas } from '../../operations/status-view.js';
@@ -80,6 +81,8 @@ const readable = [
   '/api/sinks',
   '/api/sinks/hooks',
   '/api/sinks/hooks/lanes',
+  '/api/sinks/hooks/activity?span=24h',
+  '/api/pigeonholes/acme/101/activity',
   '/api/sinks/hooks/outcomes',
   '/api/sinks/hooks/parity',
   '/api/sinks/hooks/parity/findings',
@@ -146,6 +149,33 @@ const elsewhere = [
 ];
 
 describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
+  it('shows by step what was found and delivered and what waits, and keeps it when older minutes are thinned', async () => {
+    const { stage, scene, app } = await served(kind);
+    const chart = async (path = '/api/sinks/hooks/activity') => (await ask(app, path)).body as Activity;
+    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+    const before = await chart();
+    expect([before.found.length, before.waiting.at(-1), before.lagSeconds.at(-1)]).toEqual([60, 0, 0]);
+    expect(sum(before.found)).toBeGreaterThanOrEqual(6);
+    expect(sum(before.delivered)).toBeGreaterThan(0);
+    await stage.db.query('update lanes set watermark = watermark - 2 where watermark > 2');
+    await noteProgress(scene.ledger);
+    expect((await chart()).waiting.at(-1)).toBeGreaterThanOrEqual(2);
+    await stage.db.query(`update progress set minute = minute - interval '26 hours'`);
+    await stage.db.query(
+      `insert into progress (pigeonhole_number, sink_id, minute, total, settled)
+       select pigeonhole_number, sink_id, date_bin('10 minutes', minute, 'epoch') - interval '1 minute', 0, settled from progress
+       union all select pigeonhole_number, sink_id, date_bin('10 minutes', minute, 'epoch') - interval '2 minutes', 0, settled
+         from progress`,
+    );
+    const [whole] = await stage.db.query<{ rows: number }>('select count(*)::int as rows from progress');
+    const week = await chart('/api/sinks/hooks/activity?span=7d');
+    await trimProgress(scene.ledger);
+    const [thinned] = await stage.db.query<{ rows: number }>('select count(*)::int as rows from progress');
+    expect(thinned!.rows).toBeLessThan(whole!.rows);
+    expect((await chart('/api/sinks/hooks/activity?span=7d')).found).toEqual(week.found);
+    expect(sum(week.found)).toBe(sum(before.found));
+  });
+
   it('returns what the API description says at every readable address, without personal data', async () => {
     const { app } = await served(kind);
     const described = app.openAPIRegistry.definitions.flatMap((each) =>

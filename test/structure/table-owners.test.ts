@@ -69,6 +69,7 @@ const owners = {
   sign_ins: 'ledger/sign-ins',
   sink_objects: 'ledger/sink-objects',
   sinks: 'ledger/sinks',
+  starts: 'ledger/starts',
   statements: 'operations/statement/statement-store',
   streams: 'ledger/streams',
   syncs: 'ledger/pigeonholes',
