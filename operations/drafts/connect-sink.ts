@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from '@hono/zod-openapi';
 import { configuredName, printable } from '../../base/printable.js';
@@ -243,7 +244,13 @@ async function enter({ config }: Current, asked: ConnectRequest, environment: En
       missing.push(field);
       continue;
     }
-    const found = referenceTo(entered, { prefix: form.secrets!, file, type, addresses });
+    const found = referenceTo(entered, {
+      prefix: form.secrets!,
+      file,
+      folder: dirname(config.file),
+      type,
+      addresses,
+    });
     if ('problem' in found) {
       problem(field.key, found.problem);
       continue;

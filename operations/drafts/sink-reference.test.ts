@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { referenceTo } from './sink-reference.js';
 
 const file = `
@@ -6,7 +9,13 @@ sinks:
   own: { type: slack, token: "\${SLACK_BOT_TOKEN}", baseUrl: "https://proxy.example.com" }
   other: { type: http, auth: { token: "\${SLACK_OTHER}" } }
 `;
-const given = { prefix: 'SLACK_', file, type: 'slack', addresses: { baseUrl: 'https://proxy.example.com' } };
+const given = {
+  prefix: 'SLACK_',
+  file,
+  folder: '/etc/pigeonpost',
+  type: 'slack',
+  addresses: { baseUrl: 'https://proxy.example.com' },
+};
 
 describe('a reference to a secret that a person enters', () => {
   it.each([
@@ -36,5 +45,32 @@ describe('a reference to a secret that a person enters', () => {
     const elsewhere = { ...given, addresses: { baseUrl: 'https://elsewhere.example.com' } };
     expect(referenceTo('SLACK_BOT_TOKEN', elsewhere)).toHaveProperty('problem');
     expect(referenceTo('SLACK_BOT_TOKEN', { ...given, addresses: { baseUrl: undefined } })).toHaveProperty('problem');
+  });
+});
+
+describe('a secret of another destination', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    ['with a default', '${SLACK_OTHER:-}', 'SLACK_OTHER'],
+    ['with a path that is written differently', '${file:/run/secrets/slack_other}', 'file:/run/secrets/./slack_other'],
+    [
+      'with a path from the folder of the file',
+      '${file:secrets/slack_other}',
+      'file:/etc/pigeonpost/secrets/slack_other',
+    ],
+  ])('is found if the file has it %s', (_, written, entered) => {
+    const other = `sinks: { other: { type: http, auth: { token: "${written}" } } }\n`;
+    expect(referenceTo(entered, { ...given, file: other })).toHaveProperty('problem');
+  });
+
+  it('is found if the path leads to it through a link, as in Kubernetes', () => {
+    mkdirSync(join(folder, '..data'));
+    writeFileSync(join(folder, '..data/slack_other'), 'secret');
+    symlinkSync('..data/slack_other', join(folder, 'slack_other'));
+    const other = 'sinks: { other: { type: http, auth: { token: "${file:slack_other}" } } }\n';
+    const entered = `file:${join(folder, '..data/slack_other')}`;
+    expect(referenceTo(entered, { ...given, folder, file: other })).toHaveProperty('problem');
   });
 });

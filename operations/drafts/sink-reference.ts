@@ -1,30 +1,52 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 
 /** A reference to a secret: the name of an environment variable, or the absolute path of a file. */
 interface NamedSecret {
   readonly reference: string;
+  /** The same for every way to write a reference to the secret. */
+  readonly identity: string;
   /** The part of its name that says to which kind of destination it belongs. */
   readonly name: string;
 }
 
 /**
  * Reads what a person entered for a secret: a name such as `SLACK_BOT_TOKEN`, `file:/run/secrets/slack_token`, or either as
- * a reference in `${…}`. Pure.
+ * a reference in `${…}`.
  * @returns undefined if it is neither: perhaps the secret itself, so no message repeats it
  */
 function namedSecret(entered: string): NamedSecret | undefined {
   const bare = /^\$\{(.+)\}$/.exec(entered)?.[1] ?? entered;
-  if (/^[A-Z][A-Z0-9_]{0,99}$/.test(bare)) return { reference: `\${${bare}}`, name: bare };
+  if (/^[A-Z][A-Z0-9_]{0,99}$/.test(bare)) return { reference: `\${${bare}}`, identity: bare, name: bare };
   const path = /^file:(\/[\w./-]{1,300})$/.exec(bare)?.[1];
   if (path === undefined || path.split('/').includes('..')) return undefined;
-  return { reference: `\${file:${path}}`, name: path.split('/').at(-1)!.toUpperCase().replaceAll(/[-.]/g, '_') };
+  const name = path.split('/').at(-1)!.toUpperCase().replaceAll(/[-.]/g, '_');
+  return { reference: `\${file:${path}}`, identity: identityOf(`file:${path}`, '/'), name };
+}
+
+/**
+ * Returns what identifies the secret of a reference: the name of its variable, without a default, or the real path of its
+ * file, because a path can be written in several ways and can contain links.
+ * @param inner the text between `${` and `}`
+ * @param folder relative paths start here
+ */
+function identityOf(inner: string, folder: string): string {
+  if (!inner.startsWith('file:')) return inner.split(':-')[0]!;
+  const path = resolve(folder, inner.slice('file:'.length));
+  try {
+    return `file:${realpathSync(path)}`;
+  } catch {
+    return `file:${path}`;
+  }
 }
 
 /**
  * Returns the reference of a secret that may be sent to a new destination, or a sentence. A person who uses the page could
- * otherwise name any secret of the process, and a destination of their own. Pure.
+ * otherwise name any secret of the process, and a destination of their own.
  * @param terms.prefix first part of the names that belong to this type of destination
  * @param terms.file the text of the present configuration file
+ * @param terms.folder the folder of this file
  * @param terms.addresses the addresses of the destination by their keys; undefined: the vendor's own
  */
 export function referenceTo(
@@ -32,11 +54,13 @@ export function referenceTo(
   {
     prefix,
     file,
+    folder,
     type,
     addresses,
   }: {
     readonly prefix: string;
     readonly file: string;
+    readonly folder: string;
     readonly type: string;
     readonly addresses: Readonly<Record<string, string | undefined>>;
   },
@@ -47,14 +71,18 @@ export function referenceTo(
       problem: `enter the name of an environment variable such as ${prefix}SECRET, or file: and the path of a file, and never the secret itself`,
     };
   }
-  const { reference, name } = found;
+  const { reference, identity, name } = found;
   if (!name.startsWith(prefix)) {
     return {
       problem: `the name must begin with ${prefix}, so that no secret of another destination is sent there: set a variable with such a name, or edit the file`,
     };
   }
-  const users = sinksWith(file, reference);
-  const isElsewhere = file.split(reference).length - 1 > users.length;
+  const uses = (text: string): number =>
+    referencesIn(text).filter((each) => identityOf(each, folder) === identity).length;
+  const content = contentOf(file);
+  const users = sinksOf(content).filter((sink) => uses(JSON.stringify(sink)) > 0);
+  // Comments count, too: what they mention may become a value again.
+  const isElsewhere = Math.max(uses(file), uses(JSON.stringify(content))) > uses(JSON.stringify(users));
   const isSame = users.every(
     (sink) => sink['type'] === type && Object.entries(addresses).every(([key, address]) => sink[key] === address),
   );
@@ -64,13 +92,21 @@ export function referenceTo(
   return { reference };
 }
 
-/** Returns the sinks of a file that name a secret. */
-function sinksWith(file: string, reference: string): Readonly<Record<string, unknown>>[] {
+/** Returns the texts between `${` and `}`. */
+function referencesIn(text: string): string[] {
+  return [...text.matchAll(/\$\{([^}]*)\}/g)].map(([, inner]) => inner!);
+}
+
+/** Returns the values of a file; null if it is not valid YAML. */
+function contentOf(file: string): { readonly sinks?: unknown } | null {
   const document = parseDocument(file, { prettyErrors: false });
-  const sinks: unknown = document.errors.length > 0 ? null : (document.toJS() as { sinks?: unknown } | null)?.sinks;
+  return document.errors.length > 0 ? null : (document.toJS() as { sinks?: unknown } | null);
+}
+
+function sinksOf(content: { readonly sinks?: unknown } | null): Readonly<Record<string, unknown>>[] {
+  const sinks = content?.sinks;
   if (typeof sinks !== 'object' || sinks === null) return [];
   return (Object.values(sinks) as unknown[]).filter(
-    (sink): sink is Readonly<Record<string, unknown>> =>
-      typeof sink === 'object' && sink !== null && JSON.stringify(sink).includes(reference),
+    (sink): sink is Readonly<Record<string, unknown>> => typeof sink === 'object' && sink !== null,
   );
 }
