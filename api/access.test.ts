@@ -82,6 +82,7 @@ const routes: readonly Asked[] = [
     '/api/dead-letters/plan?sink=hooks',
     '/api/deliveries?sink=hooks&state=dead',
     '/api/attempts?sink=hooks',
+    '/api/attempts?sink=hooks&since=0000-01-01T00:00:00Z', // a year that PostgreSQL does not have
     '/api/attempts/1',
     '/api/quota',
     '/api/quota/days',
