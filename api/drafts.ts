@@ -14,7 +14,7 @@ import { readFileMapping } from '../operations/drafts/read-file-mapping.js';
 import { maxMappingCharacters } from '../operations/drafts/load-mapping.js';
 import { removeDraft } from '../operations/drafts/draft-store.js';
 import { draftSchema, draftsSchema, fileMappingSchema, saveMappingSchema } from '../operations/drafts/draft-views.js';
-import { triedMappingSchema, type TryRequest, tryRequestSchema, tryMapping } from '../operations/drafts/try-mapping.js';
+import { triedMappingSchema, tryRequestSchema, tryMapping } from '../operations/drafts/try-mapping.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { audited } from './audit-log.js';
 import { rolesWith } from './authenticate.js';
@@ -23,6 +23,7 @@ import type { AllPlaces } from './places.js';
 import { Refused } from './problem.js';
 import { answers, jsonBody, needs, personalSchema, withIsoInstants } from './route-parts.js';
 import { requireEveryWorkspace, sinkTarget, wantsPersonal } from './scope.js';
+import { ShownBefore } from './shown-before.js';
 
 const ofSink = z.strictObject({ sink: configuredName() });
 /** A character of YAML takes up to six bytes in JSON. */
@@ -140,7 +141,7 @@ export const applyDraftRoute = createRoute({
 
 export function serveDrafts(app: ApiApp, sources: ApiSources, { plans }: AllPlaces): void {
   const { ledger } = sources;
-  const shows = new ShownMappings();
+  const shows = new ShownBefore();
   app.openapi(mappingRoute, async (c) => {
     const { sink } = c.req.valid('param');
     requireEveryWorkspace(c);
@@ -159,7 +160,7 @@ export function serveDrafts(app: ApiApp, sources: ApiSources, { plans }: AllPlac
       if ('unknown' in tried) throw new Refused(404, tried.unknown);
       return tried;
     };
-    if (!personal || !shows.take(c, sink, asked.item)) return c.json(await run(), 200);
+    if (!personal) return c.json(await run(), 200);
     const entry = {
       action: 'preview-personal',
       target: sinkTarget(sources, sink),
@@ -169,7 +170,8 @@ export function serveDrafts(app: ApiApp, sources: ApiSources, { plans }: AllPlac
         oneItem: asked.item !== null,
       },
     };
-    return c.json(await audited(c, ledger, entry, run), 200);
+    const record = () => audited(c, ledger, entry, run);
+    return c.json(await shows.run(shownTo(c, sink, asked.item), { record, repeat: run }), 200);
   });
   app.openapi(saveMappingRoute, async (c) => {
     const { sink } = c.req.valid('param');
@@ -191,9 +193,12 @@ export function serveDrafts(app: ApiApp, sources: ApiSources, { plans }: AllPlac
     requireEveryWorkspace(c);
     const personal = wantsPersonal(c, c.req.valid('query').personal);
     const run = () => plans.in(() => usable(() => trySink(sources, asked, { personal })));
-    if (!shows.take(c, `${asked.type} ${personal}`, null)) return c.json(await run(), 200);
     const entry = { action: personal ? 'preview-personal' : 'try-sink', target: null, detail: { type: asked.type } };
-    return c.json(await audited(c, ledger, entry, run), 200);
+    const record = () => audited(c, ledger, entry, run);
+    // Each event whose people are shown, and each address to which a secret is sent.
+    const { type, sync, given } = asked;
+    const addresses = Object.values(given).filter((text) => text.startsWith('https://'));
+    return c.json(await shows.run(shownTo(c, type, sync, personal, addresses), { record, repeat: run }), 200);
   });
   app.openapi(saveConnectRoute, async (c) => {
     const { replaces, ...asked } = c.req.valid('json');
@@ -249,24 +254,8 @@ function requireAuthor(c: ApiContext): void {
   throw new Refused(403, `writing a mapping also requires the role ${roles}, because its counts tell about people`);
 }
 
-const againAfterMs = 10 * 60_000;
-
-/**
- * Decides which requests of one person who edits a mapping get a line in the audit log: the first that shows an item, and
- * again after ten minutes. Each key press is a request.
- */
-class ShownMappings {
-  readonly #shown = new Map<string, number>();
-
-  /** Whether a request gets a line. */
-  take(c: ApiContext, sink: string, item: TryRequest['item']): boolean {
-    const { name, token } = c.get('caller');
-    const kind = JSON.stringify([name, token, sink, item]);
-    const now = performance.now();
-    const last = this.#shown.get(kind);
-    if (last !== undefined && now - last < againAfterMs) return false;
-    for (const [each, at] of this.#shown) if (now - at >= againAfterMs) this.#shown.delete(each);
-    this.#shown.set(kind, now);
-    return true;
-  }
+/** Returns the kind of a request that shows something to its caller. */
+function shownTo(c: ApiContext, ...what: readonly unknown[]): string {
+  const { name, token } = c.get('caller');
+  return JSON.stringify([name, token, ...what]);
 }
