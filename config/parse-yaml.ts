@@ -156,6 +156,8 @@ export function syntaxMessage(code: YamlErrorCode, line: string): string {
   return `this is not YAML: ${reasons[code] ?? 'the line cannot be understood here; look for a missing quote, colon or space'}`;
 }
 
+export const aliasMessage = 'YAML aliases are not supported; write the value again';
+
 const reasons: Partial<Record<YamlErrorCode, string>> = {
   TAB_AS_INDENT: 'the line is indented with a tab; use spaces',
   BAD_INDENT: 'the line is not indented like its neighbours, or a bracket before it is not closed',

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
 import { ConfigError, type Problem } from './config-error.js';
 import { fillReferences, hasReference, type ReferenceSources, StandIn } from './environment.js';
-import { type ParsedYaml, parseYaml, YamlLimitError, syntaxMessage } from './parse-yaml.js';
+import { aliasMessage, type ParsedYaml, parseYaml, YamlLimitError, syntaxMessage } from './parse-yaml.js';
 import { Secret } from './secret.js';
 
 /** pigeonpost.yaml as plain values with resolved references, and the position of each for messages. */
@@ -108,8 +108,7 @@ class DocumentReader {
   #value(node: Node | null, path: KeyPath, key?: Node): unknown {
     const at = (shown: string) => this.#notePlace(path, key ?? node, shown);
     // With an alias, a value would have several positions; with a tag, it would have a type that messages cannot show.
-    if (isAlias(node))
-      return this.#refuse(path, at('an alias'), 'YAML aliases are not supported; write the value again');
+    if (isAlias(node)) return this.#refuse(path, at('an alias'), aliasMessage);
     if (node?.tag !== undefined)
       return this.#refuse(path, at('a tag'), 'YAML tags are not supported; remove the one that begins with "!"');
     if (isMap(node)) {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { LineCounter, parseDocument } from 'yaml';
+import { LineCounter, parseDocument, visit } from 'yaml';
 import { nearestWord } from '../../config/nearest-word.js';
-import { parseYaml, syntaxMessage, YamlLimitError } from '../../config/parse-yaml.js';
+import { aliasMessage, parseYaml, syntaxMessage, YamlLimitError } from '../../config/parse-yaml.js';
 import { allSinks } from '../../sinks/all-sinks.js';
 import { keysIn, mappingIn } from './mapping-text.js';
 
@@ -45,11 +45,20 @@ export function checkMappingText(text: string, keys: readonly string[]): TriedPr
     return { line: Math.max(line, 1), column: Math.max(col, 1), key: '' };
   };
   try {
-    const { error } = parseYaml(text, lines);
+    const { document, error } = parseYaml(text, lines);
     if (error !== undefined) {
       const place = at(error.offset);
       return [{ ...place, message: syntaxMessage(error.code, text.split('\n')[place.line - 1] ?? '') }];
     }
+    let alias: number | undefined;
+    visit(document, {
+      Alias(_, { range }) {
+        alias = range?.[0] ?? 0;
+        return visit.BREAK;
+      },
+    });
+    // The value of an alias is not known before the whole file is.
+    if (alias !== undefined) return [{ ...at(alias), message: aliasMessage }];
   } catch (error) {
     if (!(error instanceof YamlLimitError)) throw error;
     return [{ ...at(error.offset), message: error.message }];

@@ -24,12 +24,13 @@ import { lanesOf } from '../plan-deliveries.js';
 import { namesOf, previewedOperationSchema, shown, type Variant, withoutWhatIsSent } from '../preview-sink.js';
 import { triedProblemSchema } from './check-mapping-text.js';
 import { loadMapping, maxMappingCharacters } from './load-mapping.js';
+import { workWithin } from './work-within.js';
 
 /** Number of stored items, the newest of each list and pigeonhole, for which a mapping is tried. */
 export const triedItems = 400;
 /** Minimum number of items of a list of a pigeonhole. */
 const minShare = 20;
-/** No further list is read after this time. */
+/** No further item is tried after this time. */
 const tryMs = 1500;
 const sample = 200;
 
@@ -229,25 +230,35 @@ async function tryStored(
       await useIndexOrder(tx);
       return await storedItems(tx, { sinkId: 0, pigeonholeNumber, lists: [list], key: null }, room + 1);
     });
-    if (found.length > room) complete = false;
-    const own = found.slice(0, room);
-    const nowForeseen = await foresee(planning, own);
-    const beforeForeseen = before === undefined ? null : await foresee({ ...planning, ...before }, own);
-    const delivered = await deliveredOf(ledger, { sinkId, pigeonholeNumber }, own);
-    tried.push(
-      ...own.map((candidate, at): Sampled => {
-        const [one, other] = [nowForeseen[at]!, beforeForeseen?.[at] ?? null];
-        const isDelivered = delivered.has(candidate.sequence);
-        const differs =
-          isDelivered &&
-          other !== null &&
-          before !== undefined &&
-          !isDeepStrictEqual(shown(one, now.sink), shown(other, before.sink));
-        return { lane, candidate, now: one, before: other, delivered: isDelivered, differs };
-      }),
-    );
+    const sample = async (part: readonly Candidate[]): Promise<Sampled[]> =>
+      await sampleItems(planning, part, { now, before, sinkId });
+    const sampled = await workWithin(found.slice(0, room), sample, () => performance.now() > until);
+    if (sampled.length < found.length) complete = false;
+    tried.push(...sampled);
   }
   return { tried, complete };
+}
+
+/** Plans some items with both configurations. */
+async function sampleItems(
+  planning: PlanningLane,
+  own: readonly Candidate[],
+  { now, before, sinkId }: { readonly now: Variant; readonly before: Variant | undefined; readonly sinkId: number },
+): Promise<Sampled[]> {
+  const { ledger, lane, pigeonholeNumber } = planning;
+  const nowForeseen = await foresee(planning, own);
+  const beforeForeseen = before === undefined ? null : await foresee({ ...planning, ...before }, own);
+  const delivered = await deliveredOf(ledger, { sinkId, pigeonholeNumber }, own);
+  return own.map((candidate, at): Sampled => {
+    const [one, other] = [nowForeseen[at]!, beforeForeseen?.[at] ?? null];
+    const isDelivered = delivered.has(candidate.sequence);
+    const differs =
+      isDelivered &&
+      other !== null &&
+      before !== undefined &&
+      !isDeepStrictEqual(shown(one, now.sink), shown(other, before.sink));
+    return { lane, candidate, now: one, before: other, delivered: isDelivered, differs };
+  });
 }
 
 /** Returns the sequences of those changes that the sink has received. */
