@@ -9,7 +9,8 @@ import type { Collaborators } from '../../cycles/collaborators.js';
 import { isCurrentConfiguration, storedConfigurations, type StoredConfiguration } from '../../ledger/configurations.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { type AppliedConfiguration, configurationChangeSchema } from '../configuration-plan.js';
-import { isReplaceable, replaceFile } from '../drafts/replace-file.js';
+import { isStillCurrent } from '../drafts/drafts.js';
+import { isReplaceable, replaceFile, replacingInTurn } from '../drafts/replace-file.js';
 import { documentOf } from '../editions.js';
 import { reloadProcessConfig } from '../load-process-config.js';
 import { compareConfigurations } from '../plan-configuration.js';
@@ -174,7 +175,8 @@ async function presentFile(
 
 /**
  * Writes the file of an earlier configuration into the file of this process, and makes it current as a new
- * configuration, so that the file stays the source of truth. If that fails, the file gets its present text again.
+ * configuration, so that the file stays the source of truth. If that fails before it is current, the file gets its
+ * present text again.
  * @param apply makes the file the current configuration
  * @throws {LedgerError} kind `configuration` if that is not possible; {ConfigError} if one of the two files cannot be
  *   used. Then nothing has changed
@@ -182,9 +184,18 @@ async function presentFile(
 export async function restoreConfiguration(
   current: Current,
   number: number,
-  { apply, environment }: { readonly apply: () => Promise<AppliedConfiguration>; readonly environment?: Environment },
+  given: { readonly apply: () => Promise<AppliedConfiguration>; readonly environment?: Environment },
 ): Promise<AppliedConfiguration> {
-  const { file } = current.config;
+  return await replacingInTurn(() => restoreInTurn(current, number, given));
+}
+
+async function restoreInTurn(
+  current: Current,
+  number: number,
+  { apply, environment }: Parameters<typeof restoreConfiguration>[2],
+): Promise<AppliedConfiguration> {
+  const { config, configuration, ledger } = current;
+  const { file } = config;
   const refuse = (message: string): LedgerError => new LedgerError('configuration', message);
   const [wanted] = await storedConfigurations(current.ledger, { number, before: null, limit: 1 });
   const hindrance = wanted === undefined ? 'it does not exist' : whyNotAgain(wanted);
@@ -206,7 +217,7 @@ export async function restoreConfiguration(
   try {
     return await apply();
   } catch (error) {
-    await replaceFile(file, text, before);
+    if (await isStillCurrent(ledger, configuration)) await replaceFile(file, text, before);
     throw error instanceof ConfigError
       ? refuse(`configuration ${number} cannot become current again: ${messageOf(error)}`)
       : error;

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/config.js';
 import type { Environment } from '../../config/environment.js';
 import type { Collaborators } from '../../cycles/collaborators.js';
+import { currentConfiguration } from '../../ledger/configurations.js';
 import type { AppliedConfiguration } from '../configuration-plan.js';
 import { loadCandidateConfig } from '../load-process-config.js';
 import { allDrafts, type Draft, type DraftContent, findDraft, removeDraft, saveDraft } from './draft-store.js';
 import type { TriedProblem } from './check-mapping-text.js';
 import { loadMapping } from './load-mapping.js';
 import { type DraftedFile, fileWithDraft } from './draft-file.js';
-import { isReplaceable, replaceFile } from './replace-file.js';
+import { isReplaceable, replaceFile, replacingInTurn } from './replace-file.js';
 
 export type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
@@ -80,15 +81,23 @@ function sentenceOf({ line, message }: TriedProblem): string {
   return line === null ? message : `line ${line}: ${message}`;
 }
 
-/** Stores a draft. @throws {DraftError} if another draft of the sink was saved meanwhile */
+/**
+ * Stores a draft. It takes the place of one that the file contains by now, which nobody sees any more.
+ * @throws {DraftError} if another draft of the sink was saved meanwhile
+ */
 export async function storeDraft(
-  { ledger }: Current,
+  { config, ledger }: Current,
   draft: DraftContent,
   given: { readonly by: string; readonly replaces: number | null },
 ): Promise<Draft> {
   const saved = await saveDraft(ledger, draft, given);
   if (saved !== undefined) return saved;
   const other = await findDraft(ledger, draft.sink);
+  if (other !== undefined && given.replaces === null) {
+    const isDone = fileWithDraft(await ownText(config), other).kind === 'contained';
+    const replacing = isDone ? await saveDraft(ledger, draft, { ...given, replaces: other.version }) : undefined;
+    if (replacing !== undefined) return replacing;
+  }
   throw new DraftError(
     'conflict',
     other === undefined
@@ -107,16 +116,25 @@ export async function loadDraft({ config, ledger }: Current, sink: string, envir
 }
 
 /**
- * Writes a draft into the file of this process, and makes the file the current configuration. If that fails, the file gets
- * its earlier text.
+ * Writes a draft into the file of this process, and makes the file the current configuration. If that fails before it is
+ * current, the file gets its earlier text.
  * @param apply makes the file the current configuration
  * @throws as `loadDraft` and `apply`; {DraftError} if the file cannot be written. Then nothing has changed
  */
 export async function applyDraft(
-  { config, ledger }: Current,
-  { sink, version }: { readonly sink: string; readonly version: number },
-  { apply, environment }: { readonly apply: () => Promise<AppliedConfiguration>; readonly environment?: Environment },
+  current: Current & Pick<Collaborators, 'configuration'>,
+  wanted: { readonly sink: string; readonly version: number },
+  given: { readonly apply: () => Promise<AppliedConfiguration>; readonly environment?: Environment },
 ): Promise<AppliedConfiguration> {
+  return await replacingInTurn(() => applyInTurn(current, wanted, given));
+}
+
+async function applyInTurn(
+  current: Parameters<typeof applyDraft>[0],
+  { sink, version }: Parameters<typeof applyDraft>[1],
+  { apply, environment }: Parameters<typeof applyDraft>[2],
+): Promise<AppliedConfiguration> {
+  const { config, configuration, ledger } = current;
   const draft = await wantedDraft(ledger, sink);
   if (draft.version !== version) {
     throw new DraftError(
@@ -132,11 +150,22 @@ export async function applyDraft(
   try {
     applied = await apply();
   } catch (error) {
-    if (text !== before) await replaceFile(config.file, text, before);
+    if (text !== before && (await isStillCurrent(ledger, configuration))) await replaceFile(config.file, text, before);
     throw error;
   }
   await removeDraft(ledger, sink, draft.version);
   return applied;
+}
+
+/**
+ * Whether a configuration is surely the current one. If the file had become the current one before its application failed, the
+ * earlier text would stop all work, also after a restart: an outdated file is refused.
+ */
+export async function isStillCurrent(ledger: Current['ledger'], configuration: number): Promise<boolean> {
+  return await currentConfiguration(ledger).then(
+    (number) => number === configuration,
+    () => false,
+  );
 }
 
 async function write(file: string, before: string, text: string): Promise<void> {

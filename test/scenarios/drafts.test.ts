@@ -1,9 +1,12 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { refuseOlderConfiguration } from '../../ledger/configurations.js';
 import { allDrafts } from '../../operations/drafts/draft-store.js';
 import { applyDraft, listDrafts, saveMappingDraft } from '../../operations/drafts/drafts.js';
 import { readFileMapping } from '../../operations/drafts/read-file-mapping.js';
 import { type TriedMapping, tryMapping } from '../../operations/drafts/try-mapping.js';
+import { documentOf } from '../../operations/editions.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -119,6 +122,7 @@ describe('a mapping that withholds everything', () => {
       { line: 6, key: 'records[0].properties.email' },
     ],
     ['another key of the sink', `${right}token: x\n`, { line: 8, key: 'token' }],
+    ['an alias', right.replace('item.Email', '*address'), { line: 6, column: 14 }],
     ['a reference to a secret', right.replace('item.Email', '${OTHER_SECRET}'), { line: 6 }],
   ])('shows %s at its line, and is not saved', async (_, text, problem) => {
     const { process } = await running();
@@ -179,5 +183,24 @@ describe('a draft', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('item.email', 'item.Email'));
     chmodSync(file, 0o600);
     expect((await listDrafts(process.editions.current)).drafts).toEqual([]);
+    const now = await base(process);
+    await save(process, now.replace('item.Name', 'item.FirstName'), now); // the earlier one is not in the way
+    expect((await listDrafts(process.editions.current)).drafts).toMatchObject([{ conflict: null }]);
+  });
+
+  it('stays in the file if the file became the configuration, and its application failed then', async () => {
+    const { process, file } = await running();
+    const text = await base(process);
+    const saved = await save(process, text.replace('item.email', 'item.Email'), text);
+    const apply = async (): Promise<never> => {
+      await process.apply();
+      throw new Error('the connection is lost');
+    };
+    await expect(
+      applyDraft(process.editions.current, { sink: 'crm', version: saved.version }, { apply, environment }),
+    ).rejects.toThrow('the connection is lost');
+    expect(readFileSync(file, 'utf8')).toContain('email: item.Email');
+    const again = await loadProcessConfig(file, environment);
+    await expect(refuseOlderConfiguration(process.ledger, documentOf(again, process.ledger))).resolves.toBeUndefined();
   });
 });
