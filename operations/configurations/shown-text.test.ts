@@ -41,6 +41,23 @@ describe('the text of a configuration to be kept', () => {
     expect(text).not.toMatch(/me:pw@/);
   });
 
+  it('has no secret that was written into a comment, such as an earlier one', async () => {
+    const more = (old: string, token: string) => [
+      'retention: # for the summit',
+      `  attempts: 7d # was ${old}, of ops@a.example`,
+      `# token: ${token}`,
+    ];
+    const text = (await shown(file('"${KEY}"', more('xoxb-1234-abcd-5678', 'Bearer abcdef0123456789'))))!;
+    expect(text).toBe(file('"${KEY}"', more('[secret]', '[secret]')));
+    expect(lacksSecrets(text)).toBe(true);
+  });
+
+  it('keeps comments and values that only look like the other', async () => {
+    const more = ['retention:', `  attempts: 7d # a # b: "c" 'd' [e] | > - {f`, '', '#', '  # "'];
+    const text = file('"${KEY}"', more).replace('folder: ./files', 'folder: "./files#1"');
+    expect(await shown(text)).toBe(text);
+  });
+
   it('keeps the addresses of people who receive alerts, which are settings', async () => {
     const mail = 'alerts: { to: [{ type: smtp, host: a.example, from: a@a.example, to: b@a.example }] }';
     expect(await shown(file('"${KEY}"', [mail]))).toBe(file('"${KEY}"', [mail]));

@@ -1,4 +1,4 @@
-import { isScalar, parseDocument, visit, type Scalar } from 'yaml';
+import { isScalar, Lexer, parseDocument, visit, type Scalar } from 'yaml';
 import type { Config } from '../../config/config.js';
 import { forms, secretsOf } from '../load-process-config.js';
 
@@ -8,7 +8,7 @@ const inPlaceOfSecret = '[secret]';
 /**
  * Returns the text of a configuration's file as it may be kept and shown: references to variables and files stay. The
  * loader accepts no secret that is written in the file, but parts of one beside a reference; these are replaced, and what
- * looks like a secret elsewhere. Pure.
+ * looks like a secret elsewhere, also in comments. Pure.
  * @returns null if a secret cannot be replaced safely
  */
 export function shownText(config: Config): string | null {
@@ -32,9 +32,9 @@ export function lacksSecrets(text: string): boolean {
 const longSecret = 8;
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  let shown = text;
+  let shown = withoutSecretsInComments(text);
   // The last first, so that the positions of the others stay.
-  for (const scalar of scalarsOf(text).toReversed()) {
+  for (const scalar of scalarsOf(shown).toReversed()) {
     if (!isSecret(scalar, secrets)) continue;
     const [start, end] = scalar.range!;
     const lineEnd = shown.slice(start, end).endsWith('\n') ? '\n' : '';
@@ -44,6 +44,27 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
     .filter((secret) => secret.length >= longSecret)
     .toSorted((a, b) => b.length - a.length)
     .reduce((left, secret) => left.replaceAll(secret, inPlaceOfSecret), shown);
+}
+
+/** Replaces what looks like a secret in comments, such as an earlier token. */
+function withoutSecretsInComments(text: string): string {
+  let before = '';
+  let shown = '';
+  for (const lexeme of new Lexer().lex(text)) {
+    // The lexer marks the start of a document and of a value by a character of its own, which is not in the text.
+    const isMark = /^[\x02\x18\x1f]$/.test(lexeme);
+    const isComment = lexeme.startsWith('#') && before !== startOfValue;
+    if (!isMark) shown += isComment ? commentWithoutSecrets(lexeme) : lexeme;
+    before = lexeme;
+  }
+  return shown;
+}
+
+const startOfValue = '\x1f';
+
+/** E-mail addresses, which the first form matches, are no secrets. */
+function commentWithoutSecrets(comment: string): string {
+  return forms.slice(1).reduce((left, [form]) => left.replaceAll(form, inPlaceOfSecret), comment);
 }
 
 /** Whether a value contains a secret, or a part of one beside a reference. */
