@@ -126,6 +126,24 @@ export async function dropContentsOfChanges(
 }
 
 /**
+ * Removes the contents of all attempts of erased items, and what destinations said about them. An attempt can be at a
+ * change that the ledger no longer has.
+ */
+export async function eraseAttempts(
+  tx: Queryable,
+  pigeonholeNumber: number,
+  items: readonly { readonly list: string; readonly key: string }[],
+): Promise<void> {
+  await tx.query(
+    `update attempts set content = null, detail = null where number = any(array(
+       select e.number from unnest($2::text[], $3::text[]) as n (list, key) cross join lateral (select number from attempts
+         where pigeonhole_number = $1 and list = n.list and key = n.key and (content is not null or detail is not null)
+         offset 0) e))`,
+    [pigeonholeNumber, items.map(({ list }) => list), items.map(({ key }) => key)],
+  );
+}
+
+/**
  * Removes the contents of attempts with the identity of people who have refused consent: of their own records in this
  * list, and, if these are attendees, of everything that they created.
  */

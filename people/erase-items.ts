@@ -1,5 +1,6 @@
 import { eraseItemData } from '../ledger/items/remove-items.js';
 import { dropSnapshots } from '../ledger/items/snapshots.js';
+import { eraseAttempts } from '../ledger/attempts.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/items/next-changes.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -102,6 +103,7 @@ export async function eraseItems(
     const sequences = history.map(({ sequence }) => sequence);
     await supersedeErased(tx, pigeonholeNumber, sequences);
     await dropSnapshots(tx, pigeonholeNumber, sequences);
+    await eraseAttempts(tx, pigeonholeNumber, rows);
     await eraseItemData(tx, pigeonholeNumber, removals);
     await insertNextChanges(tx, pigeonholeNumber, removals);
     await noteNoLongerMissing(tx, pigeonholeNumber, rows);

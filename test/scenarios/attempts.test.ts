@@ -61,12 +61,20 @@ describe.each(kinds)('the log of attempts, on %s', (kind) => {
     expect(await withContent(stage)).toEqual(
       expect.arrayContaining(['attendees:11', 'attendees:12', 'poll-mcq-votes:51']),
     );
+    // An attempt at a change that the ledger no longer has, because retention has dropped it.
+    await stage.db.query(
+      `insert into attempts (sink_id, pigeonhole_number, sequence, replay, list, key, revision, identity, try, duration_ms,
+         outcome, detail, content)
+       select sink_id, pigeonhole_number, 1000000, 0, list, key, revision, identity, 1, 0, 'rejected', 'MARK-said', content
+       from attempts where list = 'attendees' and key = '11' limit 1`,
+    );
     await stage.remove('attendees', 11);
     await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11', asked: 'id:11' }));
     const left = await withContent(stage);
     expect(left).toContain('attendees:12');
     expect(left).not.toContain('attendees:11');
     expect(left).not.toContain('poll-mcq-votes:51');
+    expect(await stage.db.query(`select 1 from attempts where detail = 'MARK-said'`)).toEqual([]);
   });
 
   it('keeps nothing with the identity of a person who withdraws consent', async () => {
