@@ -4,6 +4,7 @@ import type { Role } from '../../api/authenticate.js';
 import { createApp } from '../../api/create-app.js';
 import { makeToken } from '../../api/credentials.js';
 import { Secret } from '../../config/secret.js';
+import { listDeliveries } from '../../delivering/delivery-list.js';
 import { addToken } from '../../ledger/tokens.js';
 import { startReplay } from '../../operations/start-replay.js';
 import { attendee } from '../kit/items.js';
@@ -11,6 +12,7 @@ import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';
 import { starterOf } from '../kit/starter-of.js';
+import { weighedDatabase } from '../kit/weighed-database.js';
 
 const stages = useStages();
 
@@ -101,6 +103,43 @@ describe.each(kinds)('the delivery log of the API, on %s', (kind) => {
     expect(await keysOf('state=open')).toEqual([]);
     expect(await keysOf('state=dead&pigeonhole=acme/102')).toEqual([]);
   });
+
+  it.each(['withheld', 'delivered'] as const)(
+    'lists %s deliveries of a large event by reading one page of them',
+    async (state) => {
+      const { stage, scene } = await refusing(kind);
+      const { db } = stage;
+      await db.query(
+        `insert into deliveries (sink_id, pigeonhole_number, sequence, list, key, revision, state, reason, configuration)
+       select l.sink_id, l.pigeonhole_number, 1000 + n, 'votes', n::text, 1, $1, case when $1 = 'withheld' then 'consent' end, 1
+       from lanes l join pigeonholes p on p.pigeonhole_number = l.pigeonhole_number and p.pigeonhole_id = 101,
+         generate_series(1, 20001) n`,
+        [state],
+      );
+      let rows = 0;
+      const weighed = weighedDatabase(db, (each) => (rows += each.rows));
+      const asked = {
+        sink: 'hooks',
+        state,
+        reason: null,
+        list: null,
+        workspace: null,
+        pigeonhole: 'acme/101',
+        limit: 50,
+      };
+      const pageAfter = async (after: { readonly pigeonholeNumber: number; readonly sequence: number } | null) =>
+        await listDeliveries(
+          { ...scene.ledger, db: weighed },
+          { ...asked, after: after === null ? null : { ...after, replay: 0 } },
+        );
+      const first = await pageAfter(null);
+      expect(first.map(({ key }) => key).slice(0, 2)).toEqual(['20001', '20000']);
+      const { pigeonholeNumber } = first[0]!;
+      const later = await pageAfter({ pigeonholeNumber, sequence: 1010 });
+      expect(later.map(({ key }) => key).slice(0, 9)).toEqual(['9', '8', '7', '6', '5', '4', '3', '2', '1']);
+      expect(rows).toBeLessThan(2000);
+    },
+  );
 
   it('says before a redrive what it would send, and sends the chosen dead letters again', async () => {
     const { stage, scene } = await refusing(kind, [3]);
