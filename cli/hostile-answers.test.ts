@@ -32,10 +32,12 @@ interface Schema {
 }
 
 interface Described {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Method>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+interface Method {
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly responses: Readonly<Record<string, Response>>;
 }
 interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -43,10 +45,13 @@ interface Response {
 
 let described: Described;
 let api: AnsweringApi;
+/** Parts of queries that the API would refuse. */
+const undescribed: string[] = [];
 /** Answers that a command needs in another form, by method and path. */
 const settled: Readonly<Record<string, (answer: Record<string, unknown>) => unknown>> = {
   // the requests are repeated until these say that the work is done
   'GET /api/sinks/{name}/outcomes': (answer) => ({ ...answer, outcomes: [] }),
+  'GET /api/erasures/{id}': (answer) => ({ ...answer, state: 'done' }),
 };
 
 beforeAll(async () => {
@@ -55,7 +60,10 @@ beforeAll(async () => {
   api = await answeringApi(({ method, url }) => {
     const path = url.split('?')[0]!;
     const [route, methods] = Object.entries(described.paths).find(([pattern]) => matches(pattern, path))!;
-    const schema = methods[method.toLowerCase()]!.responses['200']!.content!['application/json']!.schema;
+    const { parameters = [], responses } = methods[method.toLowerCase()]!;
+    for (const name of new URLSearchParams(url.split('?')[1]).keys())
+      if (!parameters.some((each) => each.in === 'query' && each.name === name)) undescribed.push(`${url}: ${name}`);
+    const schema = responses['200']!.content!['application/json']!.schema;
     const answer = sample(schema) as Record<string, unknown>;
     return JSON.stringify(settled[`${method} ${route}`]?.(answer) ?? answer);
   });
@@ -135,6 +143,10 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   'deletions list': ['deletions', 'list'],
   'config plan': ['config', 'plan'],
   'config apply': ['config', 'apply', '--yes'],
+  'config history': ['config', 'history'],
+  'config compare': ['config', 'compare', '3', '5'],
+  'config undo': ['config', 'undo', '3', '--yes'],
+  deliveries: ['deliveries', '--attempt', '4711', '--personal'],
   'deletions show': ['deletions', 'show', '1'],
   'deletions confirm': ['deletions', 'confirm', '1', '--yes'],
   'deletions reject': ['deletions', 'reject', '1', '--yes'],
@@ -234,4 +246,8 @@ describe('a hostile text in an answer of the API', () => {
       expect(text).not.toContain('\u001b[31mred');
     },
   );
+});
+
+it('sends no query that the API does not describe', () => {
+  expect(undescribed).toEqual([]);
 });

@@ -173,9 +173,12 @@ interface AuditArguments extends JsonOption {
 }
 
 /** `pigeonpost audit-log`: lists audited requests, newest first. Exit 0, also if there are none. */
-export async function auditLog(context: Context, { limit, json, ...choice }: AuditArguments): Promise<ExitCode> {
+export async function auditLog(context: Context, choice: AuditArguments): Promise<ExitCode> {
+  const { who, action, target, from, until, limit, json } = choice;
   const client = await clientOf(context);
-  const found = await firstOfList(limit, (part) => client.get('/api/audit', { query: { ...choice, ...part } }));
+  const found = await firstOfList(limit, (part) =>
+    client.get('/api/audit', { query: { who, action, target, from, until, ...part } }),
+  );
   const lines = found.items.map(entryLine);
   return printList(context.out, json, found, lines.length === 0 ? 'no audited requests' : lines);
 }
