@@ -159,8 +159,9 @@ export function serveStatements(app: ApiApp, sources: ApiSources): void {
       );
     }
     const target = `pigeonhole:${placeName(name)}`;
-    const number = await audited(c, ledger, { action: 'request-statement', target }, () =>
-      requestStatement(ledger, selected.pigeonholeNumber, { audits: c.req.valid('json').audit }),
+    const { audit } = c.req.valid('json');
+    const number = await audited(c, ledger, { action: 'request-statement', target, detail: { audit } }, () =>
+      requestStatement(ledger, selected.pigeonholeNumber, { audits: audit }),
     );
     starter.wakeReaders();
     return c.json({ number }, 200);

@@ -83,6 +83,8 @@ export interface PersonStory {
 
 /** Maximum number of items that a story tells. */
 const maxDeeds = 500;
+/** Maximum number of codes and addresses by which it looks for the person in other pigeonholes. */
+const maxNames = 20;
 /** Maximum number of other pigeonholes that it names. */
 const maxElsewhere = 50;
 
@@ -172,8 +174,10 @@ async function placesOf(
   const names = [
     ...codes.map((text) => ({ by: 'code' as const, text })),
     ...addresses.map((text) => ({ by: 'email' as const, text })),
-  ];
-  const found = (await Promise.all(names.map((name) => findPerson(ledger, { ...name, workspace: within })))).flat();
+  ].slice(0, maxNames);
+  const found: PersonPlace[] = [];
+  // One at a time: a record can have many addresses, and each search takes a connection to the store.
+  for (const name of names) found.push(...(await findPerson(ledger, { ...name, workspace: within })));
   const others = found.flatMap(({ pigeonholeNumber: number, workspace, pigeonholeId, attendeeIds }) =>
     attendeeIds
       .filter((id) => number !== pigeonholeNumber || id !== attendeeId)
