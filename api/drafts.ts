@@ -12,7 +12,7 @@ import {
 } from '../operations/drafts/connect-sink.js';
 import { readFileMapping } from '../operations/drafts/read-file-mapping.js';
 import { maxMappingCharacters } from '../operations/drafts/load-mapping.js';
-import { removeDraft } from '../operations/drafts/draft-store.js';
+import { removeDraft } from '../ledger/configuration-drafts.js';
 import { draftSchema, draftsSchema, fileMappingSchema, saveMappingSchema } from '../operations/drafts/draft-views.js';
 import { triedMappingSchema, tryRequestSchema, tryMapping } from '../operations/drafts/try-mapping.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';

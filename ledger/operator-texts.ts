@@ -7,4 +7,9 @@ export interface OperatorTexts {
   readonly read: string;
   /** Erases the texts in the array `$1`. */
   readonly erase: string;
+  /**
+   * Whether the texts are code. Then only e-mail addresses name a person: numbers, and words that are also first names,
+   * are part of any code.
+   */
+  readonly isCode?: true;
 }

@@ -4,6 +4,7 @@ import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { openLedger } from '../ledger/ledger.js';
 import { pigeonholeNumberOf } from '../ledger/pigeonholes.js';
 import { replayReasons } from '../delivering/replays.js';
+import { allDrafts, saveDraft } from '../ledger/configuration-drafts.js';
 import { eraseReasons, namesPerson, namingTexts } from './erase-from-ledger.js';
 
 const databases = useBothDatabases();
@@ -70,8 +71,15 @@ describe.each(kinds)('erasing a person from what operators typed, on %s', (kind)
         [pigeonholeNumber, Buffer.alloc(32, index), randomUUID(), text],
       );
     }
+    for (const address of ['ada@example.com', 'grace@example.com']) {
+      const body = `records: # Lovelace asked for 42\n  - when: item.Email != "${address}"\n`;
+      const sink = `for ${address}`;
+      await saveDraft(ledger, { sink, kind: 'mapping', body, base: '', sync: null }, { by: 'a test', replaces: null });
+    }
     const person = { pigeonholeNumber, workspace: 'acme', pigeonholeId: 101, attendeeIds: [42], codes: ['K-77'] };
     await eraseReasons(ledger, { asked: 'lovelace', places: [person] }, [replayReasons]);
+    await eraseReasons(ledger, { asked: 'Ada@example.com', places: [person] }, []);
+    expect((await allDrafts(ledger)).map(({ sink }) => sink)).toEqual(['for grace@example.com']);
 
     const all = await db.query<{ place: string; texts: (string | null)[] }>(
       `select place, array_agg(text order by text) as texts from (

@@ -1,3 +1,4 @@
+import { draftTexts } from '../ledger/configuration-drafts.js';
 import { counted } from '../base/words.js';
 import { eraseCopies } from './erase-copies.js';
 import { eraseItems, itemsToErase, slicesOf } from './erase-items.js';
@@ -105,19 +106,23 @@ const operatorTexts: readonly OperatorTexts[] = [
   erasureReasons,
   importFileNames,
   droppedFileProblems,
+  draftTexts,
 ];
 
 /**
- * Erases texts that name the person: reasons that operators typed, names of files, and problems found in files. Call it
+ * Erases texts that name the person: reasons and drafts that operators typed, names of files, and problems found in files. Call it
  * before the person's records are erased, because it reads the names from them. It compares words, so it also erases a
  * reason in which a word only happens to equal one of the person's names. Safe to run twice.
  * @param more texts in tables of rooms that this one does not know
  */
 export async function eraseReasons(ledger: Ledger, names: ErasureNames, more: readonly OperatorTexts[]): Promise<void> {
   const texts = namingTexts(names, await personFields(ledger, names.places, { earlier: true }));
-  for (const { read, erase } of [...operatorTexts, ...more]) {
+  const addresses = new Set([...texts].filter((text) => text.includes('@')));
+  for (const { read, erase, isCode } of [...operatorTexts, ...more]) {
     const rows = await ledger.db.query<{ text: string }>(read);
-    const naming = rows.map(({ text }) => text).filter((text) => namesPerson(text, texts));
+    const naming = rows
+      .map(({ text }) => text)
+      .filter((text) => namesPerson(text, isCode === true ? addresses : texts));
     if (naming.length > 0) await ledger.db.query(erase, [naming]);
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from '@hono/zod-openapi';
+import { isLoopback } from '../../base/loopback.js';
 import { configuredName, printable } from '../../base/printable.js';
 import type { Config } from '../../config/config.js';
 import { ConfigError, type Problem } from '../../config/config-error.js';
@@ -13,7 +14,7 @@ import type { SinkTypeName } from '../../sinks/all-reasons.js';
 import type { Choices, ConnectField, ConnectForm, SeenNames } from '../../sinks/connect.js';
 import { loadCandidateConfig } from '../load-process-config.js';
 import { addSink, namesIn } from './add-sink.js';
-import type { DraftContent } from './draft-store.js';
+import type { DraftContent } from '../../ledger/configuration-drafts.js';
 import { type ComparedDraft, type Current, DraftError, ownText, storeDraft } from './drafts.js';
 import { referenceTo } from './sink-reference.js';
 import { shownItemSchema, triedMappingSchema, tryLoaded } from './try-mapping.js';
@@ -290,6 +291,9 @@ function mistakeIn({ kind }: ConnectField, answer: string): string | null {
   if (/[\u0000-\u001f\u007f]/.test(answer)) return 'control characters are not allowed';
   if (kind === 'address' && !/^https:\/\/[^\s/@]+(?:\/\S*)?$/.test(answer))
     return 'enter an address that begins with https://, without a user name';
+  // A sink may reach the machine itself. That is for addresses of those who may edit the file.
+  if (kind === 'address' && (!URL.canParse(answer) || isLoopback(new URL(answer).hostname)))
+    return 'an address of this machine can only be written in the file';
   if (kind === 'folder' && (/^[/\\]/.test(answer) || answer.split(/[/\\]/).includes('..')))
     return 'enter a folder below the one of pigeonpost.yaml, such as ./archive';
   if (kind === 'choices' && !/^[\w.,-]+$/.test(answer)) return 'choose from the list';

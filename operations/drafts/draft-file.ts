@@ -4,7 +4,7 @@ import { sinkForms } from '../../sinks/all-forms.js';
 import type { SinkTypeName } from '../../sinks/all-reasons.js';
 import { addSink } from './add-sink.js';
 import { mappingKeysOf } from './check-mapping-text.js';
-import type { DraftContent } from './draft-store.js';
+import type { DraftContent } from '../../ledger/configuration-drafts.js';
 import { replaceMapping } from './mapping-text.js';
 
 /** The text of the configuration file with a draft. */

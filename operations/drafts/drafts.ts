@@ -5,7 +5,14 @@ import type { Collaborators } from '../../cycles/collaborators.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
 import type { AppliedConfiguration } from '../configuration-plan.js';
 import { loadCandidateConfig } from '../load-process-config.js';
-import { allDrafts, type Draft, type DraftContent, findDraft, removeDraft, saveDraft } from './draft-store.js';
+import {
+  allDrafts,
+  type Draft,
+  type DraftContent,
+  findDraft,
+  removeDraft,
+  saveDraft,
+} from '../../ledger/configuration-drafts.js';
 import type { TriedProblem } from './check-mapping-text.js';
 import { loadMapping } from './load-mapping.js';
 import { type DraftedFile, fileWithDraft } from './draft-file.js';

@@ -137,6 +137,17 @@ describe('connecting Slack', () => {
   });
 });
 
+describe('connecting a receiver', () => {
+  it.each(['https://127.1:8443/x', 'https://localhost/', 'https://[::1]/', 'https://a b/'])(
+    'does not call the machine itself at %s',
+    async (url) => {
+      const found = await tried(asked({ url, secret: 'HOOK_NEW' }, 'webhook'));
+      expect(found.problems).toEqual([{ key: 'url', message: expect.any(String) }]);
+      expect(found.checks).toBeNull();
+    },
+  );
+});
+
 describe('connecting HubSpot', () => {
   it('offers the properties that can be written, and maps those whose fields were seen', async () => {
     const found = await tried(asked({ token: 'HUBSPOT_TOKEN', properties: 'company,city' }, 'hubspot'));

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuseOlderConfiguration } from '../../ledger/configurations.js';
-import { allDrafts } from '../../operations/drafts/draft-store.js';
+import { allDrafts } from '../../ledger/configuration-drafts.js';
 import { applyDraft, listDrafts, saveMappingDraft } from '../../operations/drafts/drafts.js';
 import { readFileMapping } from '../../operations/drafts/read-file-mapping.js';
 import { type TriedMapping, tryMapping } from '../../operations/drafts/try-mapping.js';

@@ -14,7 +14,7 @@ const owners = {
   attempts: 'ledger/attempts',
   audit: 'ledger/audit',
   changes: 'ledger/items',
-  configuration_drafts: 'operations/drafts/draft-store',
+  configuration_drafts: 'ledger/configuration-drafts',
   configurations: 'ledger/configurations',
   deliveries: 'ledger/deliveries',
   delivery_counts: 'ledger/kept-counts', // and triggers of the table deliveries

@@ -1,4 +1,5 @@
-import type { Ledger } from '../../ledger/ledger.js';
+import type { Ledger } from './ledger.js';
+import type { OperatorTexts } from './operator-texts.js';
 
 /** A change of the configuration file that waits for an administrator. It concerns one sink. */
 export interface Draft {
@@ -64,3 +65,10 @@ export async function removeDraft({ db }: Pick<Ledger, 'db'>, sink: string, vers
   );
   return removed.length > 0;
 }
+
+/** The drafts. One with the address of a person, such as in a condition, is discarded: without it, it would mean something else. */
+export const draftTexts: OperatorTexts = {
+  read: 'select body as text from configuration_drafts union select base from configuration_drafts where base is not null',
+  erase: 'delete from configuration_drafts where body = any($1::text[]) or base = any($1::text[])',
+  isCode: true,
+};
