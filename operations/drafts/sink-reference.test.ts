@@ -8,6 +8,7 @@ workspaces: { acme: { apiKey: "\${SLACK_KEY_OF_SERVICE}" } }
 sinks:
   own: { type: slack, token: "\${SLACK_BOT_TOKEN}", baseUrl: "https://proxy.example.com" }
   other: { type: http, auth: { token: "\${SLACK_OTHER}" } }
+  third: { type: http, auth: { token: "\${file:/mnt/keys/api}" } }
 `;
 const given = {
   prefix: 'SLACK_',
@@ -22,6 +23,8 @@ describe('a reference to a secret that a person enters', () => {
     ['SLACK_NEW', '${SLACK_NEW}'],
     ['${SLACK_NEW}', '${SLACK_NEW}'],
     ['file:/run/secrets/slack-token.txt', '${file:/run/secrets/slack-token.txt}'],
+    ['file:/etc/pigeonpost/keys/slack-x', '${file:/etc/pigeonpost/keys/slack-x}'],
+    ['file:/mnt/keys/slack-x', '${file:/mnt/keys/slack-x}'], // beside another that the file names
     ['SLACK_BOT_TOKEN', '${SLACK_BOT_TOKEN}'], // of the same kind of sink, and sent to the same address
   ])('may be %s', (entered, reference) => {
     expect(referenceTo(entered, given)).toEqual({ reference });
@@ -31,6 +34,7 @@ describe('a reference to a secret that a person enters', () => {
     ['the secret itself', 'xoxb-1234-abcd', 'never the secret itself'],
     ['a variable of pigeonpost', 'LEDGER_KEY', 'must begin with SLACK_'],
     ['any file of the machine', 'file:/etc/passwd', 'must begin with SLACK_'],
+    ['a file elsewhere with a name that fits', 'file:/etc/ssl/private/slack-x.example.com.key', 'must be below'],
     ['a path with steps back', 'file:/run/../etc/slack_x', 'never the secret itself'],
     ['a default after the name', '${SLACK_NEW:-x}', 'never the secret itself'],
     ['the key of the service', 'SLACK_KEY_OF_SERVICE', 'another destination'],

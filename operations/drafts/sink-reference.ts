@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { parseDocument } from 'yaml';
 
 /** A reference to a secret: the name of an environment variable, or the absolute path of a file. */
@@ -7,6 +7,8 @@ interface NamedSecret {
   readonly reference: string;
   /** The same for every way to write a reference to the secret. */
   readonly identity: string;
+  /** Absolute path of its file; null: a variable. */
+  readonly path: string | null;
   /** The part of its name that says to which kind of destination it belongs. */
   readonly name: string;
 }
@@ -18,11 +20,11 @@ interface NamedSecret {
  */
 function namedSecret(entered: string): NamedSecret | undefined {
   const bare = /^\$\{(.+)\}$/.exec(entered)?.[1] ?? entered;
-  if (/^[A-Z][A-Z0-9_]{0,99}$/.test(bare)) return { reference: `\${${bare}}`, identity: bare, name: bare };
+  if (/^[A-Z][A-Z0-9_]{0,99}$/.test(bare)) return { reference: `\${${bare}}`, identity: bare, path: null, name: bare };
   const path = /^file:(\/[\w./-]{1,300})$/.exec(bare)?.[1];
   if (path === undefined || path.split('/').includes('..')) return undefined;
   const name = path.split('/').at(-1)!.toUpperCase().replaceAll(/[-.]/g, '_');
-  return { reference: `\${file:${path}}`, identity: identityOf(`file:${path}`, '/'), name };
+  return { reference: `\${file:${path}}`, identity: identityOf(`file:${path}`, '/'), path, name };
 }
 
 /**
@@ -71,10 +73,16 @@ export function referenceTo(
       problem: `enter the name of an environment variable such as ${prefix}SECRET, or file: and the path of a file, and never the secret itself`,
     };
   }
-  const { reference, identity, name } = found;
+  const { reference, identity, path, name } = found;
   if (!name.startsWith(prefix)) {
     return {
       problem: `the name must begin with ${prefix}, so that no secret of another destination is sent there: set a variable with such a name, or edit the file`,
+    };
+  }
+  if (path !== null && !foldersOfSecrets(file, folder).some((each) => isBelow(path, each))) {
+    return {
+      problem:
+        'the file must be below /run/secrets, below the folder of pigeonpost.yaml, or beside a file that it already names, so that no other file of the machine is sent',
     };
   }
   const uses = (text: string): number =>
@@ -90,6 +98,18 @@ export function referenceTo(
     return { problem: 'the file already uses this secret for another destination: set a variable of its own' };
   }
   return { reference };
+}
+
+/** Returns the folders in which the operator of the machine keeps secrets for pigeonpost. */
+function foldersOfSecrets(file: string, folder: string): string[] {
+  const named = referencesIn(file).filter((inner) => inner.startsWith('file:'));
+  const beside = named.map((inner) => dirname(resolve(folder, inner.slice('file:'.length))));
+  return ['/run/secrets', '/var/run/secrets', folder, ...beside].filter((each) => each !== '/');
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const steps = relative(folder, path);
+  return steps !== '' && steps.split(sep)[0] !== '..';
 }
 
 /** Returns the texts between `${` and `}`. */
