@@ -284,7 +284,10 @@ suite('a service that hangs', () => {
   it('is one problem, on the overview and on each page that waits for it, until it answers again', async () => {
     await go('#/');
     await system.hang();
-    const problem = page.getByRole('listitem').filter({ hasText: /The service has not answered workspace acme since/ });
+    const problem = page
+      .locator('.troubles')
+      .getByRole('listitem')
+      .filter({ hasText: /The service has not answered workspace acme since/ });
     await problem.waitFor();
     expect(await problem.innerText()).toMatch(/^Stopped The service has not answered .*; \d+ lists wait\b/);
     expect(await problem.count()).toBe(1);
@@ -308,7 +311,10 @@ suite('a workspace', () => {
     const row = page.getByRole('row', { name: /ACME Summit 101/ });
     await row.getByText('up to date').waitFor();
     await system.acceptKey('another-key');
-    const problem = page.getByRole('listitem').filter({ hasText: /refuses the key of workspace acme/ });
+    const problem = page
+      .locator('.troubles')
+      .getByRole('listitem')
+      .filter({ hasText: /refuses the key of workspace acme/ });
     await problem.waitFor();
     await row.getByText('up to date').waitFor({ state: 'detached' });
     const states = await page.locator('table.pigeonholes tbody tr').allInnerTexts();
