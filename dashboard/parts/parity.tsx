@@ -15,7 +15,7 @@ import {
 } from '../../base/parity-words.js';
 import { counted, formatSpan, grouped } from '../../base/words.js';
 import { address } from '../route.js';
-import type { ToneAndWord } from '../words.js';
+import { capitalized, type ToneAndWord } from '../words.js';
 import { Button } from './controls.js';
 import { AwaitAnswer, type Column, namedItemLink, Panel, Table } from './panel.js';
 import { StateWord } from './states.js';
@@ -44,9 +44,10 @@ export function Parity({ sink }: { readonly sink: string }) {
 }
 
 function summaryOf({ readable, lanes }: ParityView): string | undefined {
-  if (!readable || lanes.every(({ endedAt }) => endedAt === null)) return undefined;
+  if (!readable) return undefined;
   const count = lanes.reduce((sum, { counts }) => sum + differing(counts), 0);
-  return count === 0 ? 'no differences' : counted(count, 'difference');
+  if (count > 0) return counted(count, 'difference');
+  return lanes.length === 0 || lanes.some(({ endedAt }) => endedAt === null) ? undefined : 'no differences';
 }
 
 function Results({ sink, parity }: { readonly sink: string; readonly parity: ParityView }) {
@@ -148,8 +149,8 @@ function laneColumns(lanes: readonly Lane[]): readonly Column<Lane>[] {
         </a>
       ),
     ],
-    ...shown.map(([name, word]): Column<Lane> => [word, 'number', ({ counts }) => grouped(counts[name])]),
-    ['Audited', 'number', ({ endedAt }) => <Ago at={endedAt} never="never" />],
+    ...shown.map(([name, word]): Column<Lane> => [capitalized(word), 'number', ({ counts }) => grouped(counts[name])]),
+    ['Audited', 'number mid', ({ endedAt }) => <Ago at={endedAt} never="never" />],
   ];
 }
 

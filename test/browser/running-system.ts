@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
+import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import type { Status } from '../../operations/status-view.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
+import { ageDeliveries } from '../kit/age-deliveries.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
@@ -27,6 +29,7 @@ export class RunningSystem {
   readonly #receiver: WebhookReceiver;
   readonly #port: number;
   readonly #programs: Program[] = [];
+  #environment: Readonly<Record<string, string>> = {};
 
   private constructor(sandbox: Sandbox, receiver: WebhookReceiver, port: number) {
     this.#sandbox = sandbox;
@@ -60,13 +63,27 @@ export class RunningSystem {
   async #start({ environment = {}, sinks = {} }: SystemOptions): Promise<void> {
     await this.planAnswer({ status: 422, list: 'attendees', count: 2, body: 'the field Email is not allowed' });
     this.configure(undefined, sinks);
+    this.#environment = environment;
+    await this.#run();
+    await until('everything is read and delivered', async () => (await this.status()).settled);
+  }
+
+  async #run(): Promise<void> {
     const main = startProgram('cli/main.js', ['start'], {
       cwd: this.folder,
-      env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, ...environment },
+      env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, ...this.#environment },
     });
     this.#programs.push(main);
     await untilOutput(main, /ready/);
-    await until('everything is read and delivered', async () => (await this.status()).settled);
+  }
+
+  /** Stops pigeonpost, makes what was delivered as old as an audit compares, and starts it again. */
+  async letDeliveriesAge(): Promise<void> {
+    await endAll(this.#programs.splice(0));
+    const db = await openEmbedded({ folder: join(this.folder, 'data') });
+    await ageDeliveries(db);
+    await db.close();
+    await this.#run();
   }
 
   get url(): string {

@@ -7,6 +7,7 @@ import {
 } from '../../delivering/parity/lane-parity.js';
 import { SinkAuditor } from '../../delivering/parity/audit-sink.js';
 import { readParity, startAudit, startRepair } from '../../operations/audit-sink.js';
+import { ageDeliveries } from './age-deliveries.js';
 import type { Scene } from './scene.js';
 import { starterOf } from './starter-of.js';
 
@@ -25,14 +26,9 @@ export async function runAudit(scene: Scene, sink: string, maxSlices = 100_000):
   return maxSlices;
 }
 
-/**
- * Requests an audit, some minutes after everything that was delivered until now. The instants of changes stay, because a
- * log contains them.
- */
+/** Requests an audit, some minutes after everything that was delivered until now. */
 export async function requestAudit(scene: Scene, sink: string): Promise<void> {
-  const { db } = scene.ledger;
-  await db.query(`update deliveries set updated_at = updated_at - interval '6 minutes' where state = 'delivered'`);
-  await db.query(`update items set seen_at = seen_at - interval '6 minutes'`);
+  await ageDeliveries(scene.ledger.db);
   await requestNow(scene, sink);
 }
 
