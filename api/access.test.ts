@@ -191,6 +191,7 @@ const routes: readonly Asked[] = [
   { method: 'GET', path: '/api/backup', may: ['admin'] },
   { method: 'GET', path: '/api/exports/acme/101?format=csv&sheets=attendees', may: reading },
   { method: 'GET', path: '/api/exports/acme/101?format=xlsx&personal=1', may: ['privacy', 'admin'] },
+  { method: 'GET', path: '/api/dead-letters/file?sink=hooks&format=csv', may: reading },
   { method: 'GET', path: '/api/exports/acme/101?format=csv&sheets=import-rows', may: ['importer', 'admin'] },
 ];
 
@@ -345,6 +346,7 @@ describe.each([anyStore])('access to the API, on %s', (kind) => {
       { method: 'GET', path: '/api/pigeonholes?workspace=other' },
       { method: 'GET', path: '/api/items/other/101/attendees' },
       { method: 'GET', path: '/api/dead-letters?workspace=other' },
+      { method: 'GET', path: '/api/dead-letters/file?sink=shared&format=csv&pigeonhole=other/101' },
       { method: 'HEAD', path: '/api/changes/live?workspace=other' },
       { method: 'HEAD', path: '/api/changes/live?pigeonhole=other/101' },
       { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid } },

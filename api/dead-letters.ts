@@ -68,7 +68,7 @@ export type DeadLetterView = z.infer<typeof deadLetterSchema>;
 const word = printable(500).optional();
 
 /** Selects dead letters; an absent key selects all. */
-const deadLetterChoiceSchema = z.strictObject({
+export const deadLetterChoiceSchema = z.strictObject({
   sink: configuredName().optional(),
   cause: word,
   list: listName().optional(),
@@ -80,6 +80,11 @@ export type DeadLetterChoice = z.infer<typeof deadLetterChoiceSchema>;
 
 /** The characters that a cause can contain. */
 const isCode = /^[A-Za-z0-9_:.+[\] -]{1,200}$/;
+
+/** Returns a cause for the audit log; null for a text that can be no cause, because it is arbitrary input. */
+export function auditedCause(cause: string | undefined): string | null {
+  return cause !== undefined && isCode.test(cause) ? cause : null;
+}
 
 /** Maximum number of dead letters in one response. */
 const maxShown = 1000;
@@ -236,7 +241,7 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
     }
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
     const detail = {
-      cause: cause !== undefined && isCode.test(cause) ? cause : null,
+      cause: auditedCause(cause),
       list: list ?? null,
       pigeonhole: pigeonhole ?? null,
       oneItem: choice.key !== undefined,

@@ -1,16 +1,27 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PigeonholeName } from '../cycles/cycle-results.js';
 import { exportedPlace } from '../operations/export/exported-place.js';
-import { mediaTypes, shownByDefault, writeExport } from '../operations/export/export-sheets.js';
-import { exportFileName, exportFormats, hasSheet, type SheetName, sheetNames } from '../base/sheets/sheet-names.js';
+import { mediaTypes, shownByDefault, writeDeadLetters, writeExport } from '../operations/export/export-sheets.js';
+import {
+  deadLettersFileName,
+  exportFileName,
+  type ExportFormat,
+  exportFormats,
+  hasSheet,
+  type SheetName,
+  sheetNames,
+} from '../base/sheets/sheet-names.js';
+import { configuredName } from '../base/printable.js';
+import type { RequestedAction } from '../ledger/audit.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { audited } from './audit-log.js';
 import { rolesWith } from './authenticate.js';
+import { auditedCause, deadLetterChoiceSchema } from './dead-letters.js';
 import { placeParams, requirePigeonholeNumber } from './pigeonholes.js';
 import type { AllPlaces, Places } from './places.js';
 import { Refused } from './problem.js';
 import { needs, personalSchema, problems, streamOf } from './route-parts.js';
-import { wantsPersonal } from './scope.js';
+import { notKnown, seesSink, sinkTarget, wantsPersonal, workspaceOf } from './scope.js';
 
 export const exportRoute = createRoute({
   method: 'get',
@@ -46,7 +57,27 @@ export const exportRoute = createRoute({
   },
 });
 
-/** `GET /api/exports/…`: tables of a pigeonhole for spreadsheets. */
+export const deadLettersRoute = createRoute({
+  method: 'get',
+  path: '/api/dead-letters/file',
+  operationId: 'exportDeadLetters',
+  tags: ['Dead letters'],
+  summary: 'Download the dead letters of a sink as CSV or as an Excel workbook (XLSX)',
+  description:
+    'Each export is audited. The table has keys, causes and times, and no data of items. A response that ends early is not a complete file.',
+  ...needs({
+    right: 'read',
+    looksLike: `an export of dead letters has "sink" and "format" (${exportFormats.join(' or ')}), and may have "cause", "list" and "pigeonhole"`,
+  }),
+  request: {
+    query: deadLetterChoiceSchema
+      .omit({ key: true, workspace: true })
+      .extend({ sink: configuredName(), format: z.enum(exportFormats) }),
+  },
+  responses: exportRoute.responses,
+});
+
+/** `GET /api/exports/…`: tables of a pigeonhole for spreadsheets; `GET /api/dead-letters/file`: those of a sink. */
 export function serveExports(app: ApiApp, sources: ApiSources, places: Pick<AllPlaces, 'exports'>): void {
   const { ledger } = sources;
   app.openapi(exportRoute, async (c) => {
@@ -61,26 +92,65 @@ export function serveExports(app: ApiApp, sources: ApiSources, places: Pick<AllP
     const pigeonholeNumber = await requirePigeonholeNumber(c, sources, { workspace, id });
     const place = await exportedPlace(ledger, { pigeonholeNumber, workspace, pigeonholeId });
     const request = { place, sheets, format, personal: shows, accepts: shownByDefault };
+    return await fileAnswer(c, {
+      name: exportFileName(request),
+      format,
+      target: `pigeonhole:${workspace}/${id}`,
+      detail: { sheets: sheets.join(','), format, personal: shows },
+      parts: () => writeExport(sources, request),
+    });
+  });
+  app.openapi(deadLettersRoute, async (c) => {
+    const { format, sink, cause, list, pigeonhole = null } = c.req.valid('query');
+    if (!Object.hasOwn(sources.config.sinks, sink) || !seesSink(c, sources, sink)) {
+      throw notKnown(c, sources, { kind: 'sink', name: sink });
+    }
+    const place = pigeonhole === null ? null : await knownPlace(c, pigeonhole);
+    const workspace = workspaceOf(c) ?? undefined;
+    return await fileAnswer(c, {
+      name: deadLettersFileName({ sink, pigeonhole }, format),
+      format,
+      target: sinkTarget(sources, sink),
+      detail: {
+        sheets: 'dead-letters',
+        format,
+        personal: false,
+        pigeonhole,
+        list: list ?? null,
+        cause: auditedCause(cause),
+      },
+      parts: () => writeDeadLetters(sources, { sink, cause, list, workspace, place }, format),
+    });
+  });
+
+  async function knownPlace(c: ApiContext, pigeonhole: string): Promise<PigeonholeName> {
+    const [workspace = '', id = ''] = pigeonhole.split('/');
+    await requirePigeonholeNumber(c, sources, { workspace, id });
+    return { workspace, pigeonholeId: Number(id) };
+  }
+
+  async function fileAnswer(c: ApiContext, file: ExportedFile): Promise<never> {
+    const { name, format, target, detail, parts } = file;
     const headers = {
       'content-type': mediaTypes[format],
-      'content-disposition': `attachment; filename="${exportFileName(request)}"`,
+      'content-disposition': `attachment; filename="${name}"`,
       'cache-control': 'no-store',
     };
     if (c.req.method === 'HEAD') return new Response(null, { headers }) as never;
-    const entry = {
-      action: 'export',
-      target: `pigeonhole:${workspace}/${id}`,
-      detail: { sheets: sheets.join(','), format, personal: shows },
-    };
     // An export that cannot begin is refused with a problem. Later, only the end of the connection can say so.
-    const bytes = await audited(
-      c,
-      ledger,
-      entry,
-      async () => await begun(inTurn(writeExport(sources, request), places.exports)),
-    );
+    const entry = { action: 'export', target, detail };
+    const bytes = await audited(c, ledger, entry, async () => await begun(inTurn(parts(), places.exports)));
     return new Response(streamOf(bytes), { headers }) as never;
-  });
+  }
+}
+
+interface ExportedFile {
+  readonly name: string;
+  readonly format: ExportFormat;
+  /** Target and details of the entry in the audit log. */
+  readonly target: string;
+  readonly detail: RequestedAction['detail'];
+  readonly parts: () => Parts;
 }
 
 /** @throws {Refused} 400 for an unknown table, 403 if the caller may not see one that is named */

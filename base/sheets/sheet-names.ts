@@ -16,6 +16,15 @@ export function hasSheet({ pigeonholeId }: { readonly pigeonholeId: number }, na
   return (isList(name) && listTraits[name].of === 'workspace') === (pigeonholeId === 0);
 }
 
+/** Returns the name of the file with the dead letters of a sink: `crm-dead-letters.xlsx`, or `acme-101-crm-dead-letters.csv`. */
+export function deadLettersFileName(
+  { sink, pigeonhole }: { readonly sink: string; readonly pigeonhole: string | null },
+  format: ExportFormat,
+): string {
+  const at = pigeonhole === null ? '' : `${pigeonhole.replace('/', '-')}-`;
+  return `${at}${sink}-dead-letters.${format}`;
+}
+
 /** Returns the name of the file of an export, such as `acme-101-attendees.csv` or `acme-101.xlsx`. */
 export function exportFileName({
   place: { workspace, pigeonholeId },

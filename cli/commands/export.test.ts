@@ -67,6 +67,17 @@ describe('pigeonpost export', () => {
     ]);
   });
 
+  it('writes the dead letters of a sink, in all pigeonholes or in one', async () => {
+    const { lines, notes } = await run('--sink', 'crm');
+    expect([lines, notes]).toEqual([['crm-dead-letters.xlsx has the dead letters of crm (8 B)'], []]);
+    await run('101', '--sink', 'sink:crm', '--list', 'dead-letters', '--format', 'csv');
+    expect(readdirSync('.').toSorted()).toEqual(['acme-101-crm-dead-letters.csv', 'crm-dead-letters.xlsx']);
+    expect(asked.map(({ url }) => url)).toEqual([
+      '/api/dead-letters/file?sink=crm&format=xlsx',
+      '/api/dead-letters/file?sink=crm&format=csv&pigeonhole=acme%2F101',
+    ]);
+  });
+
   it('never replaces a file without --force, and asks for nothing then', async () => {
     writeFileSync('acme-101.xlsx', 'mine');
     await expect(run('101')).rejects.toThrow('acme-101.xlsx already exists: choose another path, or add --force');
@@ -79,6 +90,8 @@ describe('pigeonpost export', () => {
   it.each([
     [['101', '--format', 'csv'], 'a CSV file holds one table: name one with --list, or add --format xlsx'],
     [['101', '--format', 'ods'], '--format is csv or xlsx'],
+    [[], 'name a pigeonhole, such as 101, or a sink with --sink'],
+    [['--sink', 'crm', '--list', 'votes'], '--sink exports the dead letters of a sink: leave out --list'],
     [['101', '--list', 'atendees'], /did you mean attendees|"atendees"/],
   ])('refuses what has no meaning: %j', async (words, message) => {
     await expect(run(...words)).rejects.toThrow(message);

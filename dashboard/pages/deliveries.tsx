@@ -16,6 +16,7 @@ import {
 import { AttemptsOf, attemptWords, durationText } from '../parts/attempts.js';
 import { Button, Choice, ListChoice, PersonalCheck } from '../parts/controls.js';
 import { AwaitAnswer, type Column, named, namedItemLink, PageHead, Table } from '../parts/panel.js';
+import { ExportDeadLetters } from '../parts/export.js';
 import { canBeSentAgain, sendAgain } from '../parts/send-again.js';
 import { StateWord } from '../parts/states.js';
 import { Ago, Sentence, Until } from '../parts/time.js';
@@ -53,6 +54,9 @@ export function Deliveries({ choice }: { readonly choice: DeliveryChoice }) {
       >
         {mayOperate && show === 'open' ? (
           <Button onPress={() => act({ do: 'try-now', kind: 'sink', name: sink })}>Try now</Button>
+        ) : null}
+        {show === 'dead' && sumOf(state.data?.dead ?? {}) > 0 ? (
+          <ExportDeadLetters sink={sink} cause={choice.reason} list={choice.list} pigeonhole={choice.pigeonhole} />
         ) : null}
       </PageHead>
       <section class="panel" aria-label="Deliveries">

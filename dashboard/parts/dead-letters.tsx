@@ -9,6 +9,7 @@ import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 import { AwaitAnswer, Panel, Table, type Column, namedItemLink } from './panel.js';
 import { Button, PersonalCheck } from './controls.js';
+import { ExportDeadLetters } from './export.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';
 import { StateWord } from './states.js';
@@ -30,15 +31,20 @@ export function DeadLetters({ sink }: { readonly sink: string }) {
           groups.length === 0 ? (
             <p class="empty">There are no dead letters.</p>
           ) : (
-            <ul class="causes">
-              {groups.map((group) => (
-                <Cause
-                  key={`${group.cause} ${group.list}`}
-                  group={group}
-                  onRedriven={(each) => setRedriven([each, ...redriven].slice(0, 5))}
-                />
-              ))}
-            </ul>
+            <>
+              <ul class="causes">
+                {groups.map((group) => (
+                  <Cause
+                    key={`${group.cause} ${group.list}`}
+                    group={group}
+                    onRedriven={(each) => setRedriven([each, ...redriven].slice(0, 5))}
+                  />
+                ))}
+              </ul>
+              <div class="inside actions">
+                <ExportDeadLetters sink={sink} />
+              </div>
+            </>
           )
         }
       </AwaitAnswer>

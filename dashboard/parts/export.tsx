@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { filledAddress } from '../../base/api-client.js';
 import {
+  deadLettersFileName,
   type ExportFormat,
   exportFileName,
   exportFormats,
@@ -13,6 +14,42 @@ import { askFor, saveFile } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { Button, Check, Choice } from './controls.js';
 import { Panel } from './panel.js';
+
+interface DeadLettersProps {
+  readonly sink: string;
+  readonly cause?: string | null;
+  readonly list?: string | null;
+  /** `WORKSPACE/ID`. */
+  readonly pigeonhole?: string | null;
+}
+
+/** Buttons that download the dead letters of a sink for a spreadsheet. */
+export function ExportDeadLetters({ sink, cause = null, list = null, pigeonhole = null }: DeadLettersProps) {
+  const download = async (format: ExportFormat): Promise<void> => {
+    const query = {
+      sink,
+      format,
+      cause: cause ?? undefined,
+      list: list ?? undefined,
+      pigeonhole: pigeonhole ?? undefined,
+    };
+    const name = deadLettersFileName({ sink, pigeonhole }, format);
+    await carryOut(
+      async () =>
+        await saveFile(await askFor(filledAddress('/api/dead-letters/file', { query }), { patienceMs }), name),
+      () => `${name} was saved`,
+    );
+  };
+  return (
+    <>
+      {exportFormats.toReversed().map((format) => (
+        <Button key={format} onPress={() => download(format)}>
+          {`Export ${format.toUpperCase()}`}
+        </Button>
+      ))}
+    </>
+  );
+}
 
 interface ExportProps {
   readonly workspace: string;

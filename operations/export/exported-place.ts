@@ -12,6 +12,11 @@ export interface ExportedPlace extends PigeonholeName {
 
 /** Adds the time zone to a known pigeonhole. */
 export async function exportedPlace(ledger: Ledger, place: Omit<ExportedPlace, 'timezone'>): Promise<ExportedPlace> {
+  return { ...place, timezone: await timezoneOf(ledger, place) };
+}
+
+/** Returns the time zone of an event; UTC if none is known. */
+export async function timezoneOf(ledger: Ledger, place: PigeonholeName): Promise<string> {
   const [row] = await ledger.db.query<{ timezone: string | null }>(
     `select ${readableJson('i.payload')} ->> 'timezone' as timezone
      from pigeonholes w join items i on i.pigeonhole_number = w.pigeonhole_number
@@ -19,5 +24,5 @@ export async function exportedPlace(ledger: Ledger, place: Omit<ExportedPlace, '
     [place.workspace, String(place.pigeonholeId)],
   );
   const timezone = row?.timezone ?? 'UTC';
-  return { ...place, timezone: isTimezone(timezone) ? timezone : 'UTC' };
+  return isTimezone(timezone) ? timezone : 'UTC';
 }

@@ -135,6 +135,7 @@ const elsewhere = [
   '/api/attempts/{number}',
   '/api/backup',
   '/api/exports/{workspace}/{id}',
+  '/api/dead-letters/file',
   '/api/deletions/{id}',
   '/api/erasures/{id}',
   '/api/persons/{workspace}/{id}/{attendee}',
@@ -225,6 +226,39 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     await stage.db.query('update selections set archived_at = now()');
     expect(await behind()).toBe(false);
     expect((await ask(app, '/api/sinks/hooks')).body).toMatchObject({ backlog: 0, undeliveredSince: null });
+  });
+
+  it('exports the dead letters of a sink, of all its pigeonholes or of one, and records it', async () => {
+    const { app } = await served(kind);
+    const exported = async (query: string) => {
+      const answer = await app.request(`/api/dead-letters/file?format=csv&${query}`, { headers: asLocalUser });
+      const text = await answer.text();
+      expect(text).not.toMatch(personal);
+      return { name: answer.headers.get('content-disposition'), lines: text.trim().split('\r\n') };
+    };
+    const { name, lines } = await exported('sink=hooks');
+    expect(name).toBe('attachment; filename="hooks-dead-letters.csv"');
+    expect(lines).toEqual([
+      expect.stringMatching(/sink"?,"?pigeonhole"?,.*since \(UTC\)/) as string,
+      expect.stringMatching(/^"hooks","acme\/101","attendees","'?2",1,"http:422",/) as string,
+    ]);
+    const ofEvent = await exported('sink=hooks&pigeonhole=acme/101&cause=http:422');
+    expect(ofEvent.name).toBe('attachment; filename="acme-101-hooks-dead-letters.csv"');
+    expect(ofEvent.lines).toEqual([
+      expect.stringContaining('since (Asia/Singapore)') as string,
+      expect.stringMatching(/^"hooks","acme\/101","attendees",/) as string,
+    ]);
+    for (const other of ['list=votes', 'cause=http:400']) {
+      expect((await exported(`sink=hooks&${other}`)).lines).toEqual([lines[0]]);
+    }
+    for (const unknown of ['sink=hook', 'sink=hooks&pigeonhole=acme/999']) {
+      expect((await ask(app, `/api/dead-letters/file?format=csv&${unknown}`)).status).toBe(404);
+    }
+    const { body } = await ask(app, '/api/audit?action=export&limit=2');
+    expect(body.items).toMatchObject([
+      { target: 'sink:hooks', detail: { sheets: 'dead-letters', pigeonhole: null, cause: 'http:400' } },
+      { target: 'sink:hooks', detail: { sheets: 'dead-letters', pigeonhole: null, list: 'votes' } },
+    ]);
   });
 
   it('neither counts nor redrives dead letters of a pigeonhole that left the configuration', async () => {
