@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../test/until.js';
+import { answeringApi } from './commands/answering-api.test-kit.js';
 
 /** A server that accepts connections but never answers, so that a command keeps waiting. */
 let silent: Server;
@@ -93,6 +94,28 @@ describe('a signal to a short command', () => {
     await until('it has asked', () => connections.length > before);
     child.kill('SIGTERM');
     expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
+  });
+});
+
+describe('a signal to a running export', () => {
+  it.each([
+    ['SIGINT', []],
+    ['SIGTERM', ['--force']],
+  ] as const)('ends it with exit code 1 and leaves no part of the file: %s', async (signal, more) => {
+    const api = await answeringApi(() => ({ begins: 'half of the file' }));
+    const written = mkdtempSync(join(folder, 'export-'));
+    const file = join(written, 'people.xlsx');
+    if (more.length > 0) writeFileSync(file, 'of yesterday');
+    const before = readdirSync(written);
+    const { child, ended } = run('--config', api.config, 'export', '101', '--out', file, ...more);
+    await until('a part is written', () =>
+      readdirSync(written).some((name) => readFileSync(join(written, name), 'utf8') === 'half of the file'),
+    );
+    child.kill(signal);
+    expect(await ended).toEqual({ code: 1, signal: null });
+    expect(readdirSync(written)).toEqual(before);
+    if (more.length > 0) expect(readFileSync(file, 'utf8')).toBe('of yesterday');
+    await api.close();
   });
 });
 

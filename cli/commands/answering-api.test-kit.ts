@@ -13,6 +13,11 @@ export interface AskedOfApi {
   readonly body: string;
 }
 
+/** A response that begins and never ends. */
+interface Unending {
+  readonly begins: string;
+}
+
 export interface AnsweringApi {
   /** Folder of the configuration, where tests may add files. */
   readonly folder: string;
@@ -47,7 +52,7 @@ async function instanceAnswer(url: string, config: string): Promise<string> {
 
 /** Starts an API with the responses of a test, and writes a configuration with which commands find it. */
 export async function answeringApi(
-  answer: (asked: AskedOfApi) => string,
+  answer: (asked: AskedOfApi) => string | Unending,
   configuration: readonly string[] = smallest,
 ): Promise<AnsweringApi> {
   const folder = mkdtempSync(join(tmpdir(), 'answering-api-'));
@@ -62,7 +67,11 @@ export async function answeringApi(
           (text) => response.end(text),
           () => response.destroy(),
         );
-      } else response.end(answer({ method: request.method!, url, body }));
+      } else {
+        const given = answer({ method: request.method!, url, body });
+        if (typeof given === 'string') response.end(given);
+        else response.write(given.begins);
+      }
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
