@@ -54,10 +54,12 @@ interface Scripted {
   readonly audited?: ParityView;
   readonly repaired?: ParityView;
   readonly findings?: readonly FindingView[];
+  /** Width of the terminal; by default there is none. */
+  readonly columns?: number;
 }
 
 /** Runs `pigeonpost audit` with these words. @returns the exit code, what it prints, and its requests that change something */
-async function run(words: string, { before, audited, repaired, findings = [] }: Scripted = {}) {
+async function run(words: string, { before, audited, repaired, findings = [], columns }: Scripted = {}) {
   let shown = before ?? parity({}, { pass: 'never', endedAt: null });
   const posted: unknown[] = [];
   const api = await answeringApi(({ method, url, body }) => {
@@ -72,7 +74,8 @@ async function run(words: string, { before, audited, repaired, findings = [] }: 
   const notes: string[] = [];
   const out = { line: (text: string) => void lines.push(text), note: (text: string) => void notes.push(text) };
   let code: unknown;
-  const output = { ...out, draw: () => undefined, terminal: false, colours: false, columns: 80, rows: 24 };
+  const screen = { terminal: columns !== undefined, colours: false, columns: columns ?? 80, rows: 24 };
+  const output = { ...out, draw: () => undefined, ...screen };
   const program = createProgram(output, (given) => (code = given));
   try {
     await program.parseAsync(['--config', api.config, 'audit', ...words.split(' ')], { from: 'user' });
@@ -100,6 +103,17 @@ describe('pigeonpost audit', () => {
     const { code, lines } = await run('crm', { audited: parity({ same: 1199, undelivered: 1 }) });
     expect(lines[0]).toMatch(/not compared/);
     expect(code).toBe(0);
+  });
+
+  it('shows every class on a narrow terminal, in sentences instead of columns', async () => {
+    const counts = { same: 1199, stale: 1, changed: 2, missing: 3, extra: 4, unreadable: 5, undelivered: 6 };
+    const of = async (columns: number) => (await run('crm --results', { before: parity(counts), columns })).lines;
+    expect((await of(120))[0]).toMatch(/^pigeonhole +same +stale +changed there .* not compared {2}audited$/);
+    const narrow = await of(80);
+    expect(narrow.join(' ').replaceAll(/ +/g, ' ')).toMatch(
+      /^acme\/101: 1,199 same, 1 stale, 2 changed there, 3 missing, 4 extra, 5 unreadable, 6 not compared; audited \S/,
+    );
+    expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it('only shows the last results with --results', async () => {

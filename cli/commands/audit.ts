@@ -15,7 +15,7 @@ import {
 } from '../command.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { LiveBlock, type Output, printLine, printResult } from '../output.js';
-import { renderLine, span } from '../text-line.js';
+import { renderLine, span, tableLines } from '../text-line.js';
 import { stopSignal } from '../until-stopped.js';
 
 export function addAudit(program: CliCommand): void {
@@ -77,7 +77,7 @@ async function audit(context: Context, named: string, options: AuditOptions): Pr
     if (stop.aborted) return stopped(out, 'the audit continues: see "pigeonpost audit --results"');
   }
   if (repair && hasWork(parity)) {
-    if (!json) for (const line of resultLines(parity)) out.note(line);
+    if (!json) for (const line of resultLines(parity, out)) out.note(line);
     for (const line of planWords(parity.plan)) out.note(line);
     if (!yes && !(await confirm(out, `Repair sink ${target.sink}?`, 'nothing was repaired'))) return ExitCode.Failed;
     await target.client.post('/api/sinks/{name}/repairs', {
@@ -92,8 +92,8 @@ async function audit(context: Context, named: string, options: AuditOptions): Pr
   const differs = parity.lanes.some(({ counts }) => differing(counts) > 0);
   printResult(out, json, { ...parity, findings: items }, []);
   if (!json) {
-    for (const line of resultLines(parity)) printLine(out, line);
-    for (const finding of items) printLine(out, findingLine(finding));
+    for (const line of resultLines(parity, out)) printLine(out, line);
+    for (const line of tableLines(items.map(findingCells))) printLine(out, line);
     if (next !== null && limit > 0) out.note('there are more: raise --limit to show them');
     if (differs && !repair) out.note(`to repair the differences, run "pigeonpost audit ${target.sink} --repair"`);
   }
@@ -214,34 +214,34 @@ function repairProgress({ lanes }: ParityView): string {
   )} left to repair`;
 }
 
-/** Returns the results as a table, with a row for each pigeonhole. */
-function resultLines({ readable, lanes }: ParityView): string[] {
+/** Returns the results as a table with a row for each pigeonhole; as sentences, if the terminal is too narrow for it. */
+function resultLines({ readable, lanes }: ParityView, { terminal, columns }: Output): string[] {
   if (!readable) return ['the destination of this sink cannot be read, so it cannot be audited'];
   if (lanes.length === 0) return ['this sink was not audited yet'];
   const shown = parityClasses.filter(([name]) => name === 'same' || lanes.some(({ counts }) => counts[name] > 0));
-  const rows = [
-    ['pigeonhole', ...shown.map(([, words]) => words), 'audited'],
-    ...lanes.map((lane) => [
-      placeOf(lane),
-      ...shown.map(([name]) => grouped(lane.counts[name])),
-      lane.endedAt === null ? 'never' : formatDistance(new Date(lane.endedAt), new Date()),
-    ]),
-  ];
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const last = widths.length - 1;
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0]!) : column === last ? cell : cell.padStart(widths[column]!),
-      )
-      .join('  '),
+  const audited = ({ endedAt }: Lane): string =>
+    endedAt === null ? 'never' : formatDistance(new Date(endedAt), new Date());
+  const table = tableLines(
+    [
+      ['pigeonhole', ...shown.map(([, words]) => words), 'audited'],
+      ...lanes.map((lane) => [placeOf(lane), ...shown.map(([name]) => grouped(lane.counts[name])), audited(lane)]),
+    ],
+    shown.map((_, n) => n + 1),
   );
+  if (!terminal || table.every((line) => line.length <= columns)) return table;
+  return lanes.map((lane) => {
+    const counts = shown.map(([name, words]) => `${grouped(lane.counts[name])} ${words}`);
+    return `${placeOf(lane)}: ${counts.join(', ')}; audited ${audited(lane)}`;
+  });
 }
 
-function findingLine(finding: FindingView): string {
+function findingCells(finding: FindingView): string[] {
   const { workspace, pigeonholeId, list, key, changedBy, changedAt } = finding;
   const by = changedBy === null ? '' : ` by ${changedBy}`;
   const at = changedAt === null ? '' : ` at ${formatInstant(changedAt)}`;
-  const text = `${workspace}/${pigeonholeId} ${list}:${key}  ${parityWord(finding.class)}${by}${at}`;
-  return [text, ...findingWords(finding)].join('  ');
+  return [
+    `${workspace}/${pigeonholeId} ${list}:${key}`,
+    `${parityWord(finding.class)}${by}${at}`,
+    findingWords(finding).join('; '),
+  ];
 }
