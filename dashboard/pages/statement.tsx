@@ -249,10 +249,12 @@ function DestinationPanel({ destination: { name, type, lists, parity } }: { read
         }
       />
       {parity === null ? null : (
-        <p class="inside">
-          {`Of ${counted(parity.compared, 'delivered item')} that were compared with what ${name} holds, ${grouped(parity.same)} are there as sent. Compared: `}
-          <Ago at={parity.comparedAt} />
-        </p>
+        <div class="inside late">
+          <p>
+            {`Of ${counted(parity.compared, 'delivered item')} that were compared with what ${name} holds, ${grouped(parity.same)} are there as sent. Compared: `}
+            <Ago at={parity.comparedAt} />
+          </p>
+        </div>
       )}
     </Panel>
   );
