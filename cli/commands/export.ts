@@ -22,8 +22,8 @@ workbook (xlsx) has a sheet for each table, a CSV file holds
 one. "WORKSPACE/0" has the lists of a workspace. The columns
 are documented in docs/export.md.
 
-With --sink, the file has the dead letters of that sink: of all
-its pigeonholes, or of the one that is named.
+With --sink, the file has the dead letters of that sink: of
+all its pigeonholes, or of the one that is named.
 
 Examples:
   pigeonpost export 101 --personal
