@@ -1,33 +1,18 @@
 import type { Browser, Page } from 'playwright-core';
-import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
-import { RunningSystem } from './running-system.js';
+import { openTab, type Watched } from './open-browser.js';
+import { goTo, openScene, suite } from './open-scene.js';
+import type { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
 /** Tests the pages that show what happened and what will: incidents, configurations, alerts, tokens, quota, audit log. */
-const suite = installedBrowser === undefined ? describe.skip : describe;
-
 let system: RunningSystem;
 let browser: Browser;
 let tab: Watched;
 let page: Page;
 
-if (installedBrowser !== undefined) {
-  beforeAll(async () => {
-    [system, browser] = await Promise.all([RunningSystem.open(), openBrowser()]);
-    tab = await openTab(browser, await system.link());
-    ({ page } = tab);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await system.close();
-  });
-}
+openScene((scene) => ({ system, browser, tab, page } = scene));
 
-async function go(hash: string): Promise<void> {
-  await page.goto(`${system.url}/${hash}`);
-  await page.locator('h1').waitFor();
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
-}
+const go = async (hash: string): Promise<void> => await goTo({ page, system }, hash);
 
 const shows = async (text: string | RegExp): Promise<void> => await page.getByText(text).first().waitFor();
 const dialog = () => page.getByRole('dialog');

@@ -1,40 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
-import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
+import type { Watched } from './open-browser.js';
+import { openScene, suite } from './open-scene.js';
 import { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
 /** Fixes a mapping and connects a destination in a real browser, against a `pigeonpost start` on the sandbox. */
-const suite = installedBrowser === undefined ? describe.skip : describe;
-
 let system: RunningSystem;
-let slack: SlackDouble;
-let browser: Browser;
+let slack: SlackDouble | undefined;
 let tab: Watched;
 let page: Page;
 let clicks = 0;
 
-if (installedBrowser !== undefined) {
-  beforeAll(async () => {
+openScene((scene) => ({ system, tab, page } = scene), {
+  async open() {
     slack = await startSlackDouble({ profile: 'established' });
-    [system, browser] = await Promise.all([
-      RunningSystem.open({
-        environment: { SLACK_BOT_TOKEN: 'xoxb-double' },
-        sinks: { 'all-votes': misspelled(slack.url) },
-      }),
-      openBrowser(),
-    ]);
-    tab = await openTab(browser, await system.link());
-    ({ page } = tab);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await system.close();
-    await slack.close();
-  });
-}
+    return await RunningSystem.open({
+      environment: { SLACK_BOT_TOKEN: 'xoxb-double' },
+      sinks: { 'all-votes': misspelled(slack.url) },
+    });
+  },
+});
+afterAll(async () => await slack?.close());
 
 /** Reads a field that no question has, so that nothing is sent. */
 function misspelled(url: string): string {

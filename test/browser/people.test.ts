@@ -1,28 +1,19 @@
 import type { Browser, Page } from 'playwright-core';
-import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
-import { RunningSystem } from './running-system.js';
+import { openTab, type Watched } from './open-browser.js';
+import { openScene, suite } from './open-scene.js';
+import type { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
 /** Tests finding, understanding and forgetting a person in a real browser, by roles that may and one that may not. */
-const suite = installedBrowser === undefined ? describe.skip : describe;
-
 let system: RunningSystem;
 let browser: Browser;
 let tab: Watched;
 let page: Page;
 let clicks = 0;
 
-if (installedBrowser !== undefined) {
-  beforeAll(async () => {
-    [system, browser] = await Promise.all([RunningSystem.open(), openBrowser()]);
-    tab = await openTab(browser, await system.link(await system.makeToken('data-protection', 'privacy')));
-    ({ page } = tab);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await system.close();
-  });
-}
+openScene((scene) => ({ system, browser, tab, page } = scene), {
+  link: async (running) => await running.link(await running.makeToken('data-protection', 'privacy')),
+});
 
 interface Attendee {
   readonly key: string;

@@ -4,36 +4,25 @@ import type { Browser, Page } from 'playwright-core';
 import { PublicKey } from '../../base/ed25519.js';
 import { verifyFile } from '../../operations/statement/sign-statement.js';
 import { editArchive, readArchive } from '../kit/archive.js';
-import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
-import { RunningSystem } from './running-system.js';
+import { openTab, type Watched } from './open-browser.js';
+import { goTo, openScene, suite } from './open-scene.js';
+import type { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
 /** Tests in a real browser the audit of a sink, the statement of an event, and the export of dead letters. */
-const suite = installedBrowser === undefined ? describe.skip : describe;
-
 let system: RunningSystem;
 let browser: Browser;
 let tab: Watched;
 let page: Page;
 
-if (installedBrowser !== undefined) {
-  beforeAll(async () => {
-    [system, browser] = await Promise.all([RunningSystem.open(), openBrowser()]);
-    await system.letDeliveriesAge();
-    tab = await openTab(browser, await system.link());
-    ({ page } = tab);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await system.close();
-  });
-}
+openScene((scene) => ({ system, browser, tab, page } = scene), {
+  async link(running) {
+    await running.letDeliveriesAge();
+    return await running.link();
+  },
+});
 
-async function go(hash: string): Promise<void> {
-  await page.goto(`${system.url}/${hash}`);
-  await page.locator('h1').waitFor();
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
-}
+const go = async (hash: string): Promise<void> => await goTo({ page, system }, hash);
 
 const shows = async (text: string | RegExp): Promise<void> => await page.getByText(text).first().waitFor();
 const button = (name: string | RegExp) => page.getByRole('button', { name });
