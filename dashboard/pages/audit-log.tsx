@@ -1,7 +1,7 @@
 import type { AuditEntryView } from '../../api/audit-log.js';
 import { useAddressFilter } from '../asking/address-filter.js';
 import { useParts } from '../asking/use-asked.js';
-import { Button, CommittedInput } from '../parts/controls.js';
+import { Button, CommittedInput, ShowMore } from '../parts/controls.js';
 import { AskedPanel, type Column, PageHead, Table } from '../parts/panel.js';
 import { Sections } from '../parts/sections.js';
 import { StateWord } from '../parts/states.js';
@@ -82,13 +82,7 @@ export function AuditLog() {
               keyOf={({ number }) => number}
               empty={isFiltered ? 'No request matches these filters.' : 'No requests are recorded yet.'}
             />
-            {next === null ? null : (
-              <div class="more">
-                <Button look="link" onPress={showMore}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            {next === null ? null : <ShowMore onPress={showMore} />}
           </>
         )}
       </AskedPanel>

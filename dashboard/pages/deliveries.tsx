@@ -18,10 +18,9 @@ import { Button, Choice, ListChoice, PersonalCheck } from '../parts/controls.js'
 import { AwaitAnswer, type Column, named, namedItemLink, PageHead, Table } from '../parts/panel.js';
 import { ExportDeadLetters } from '../parts/export.js';
 import { canBeSentAgain, sendAgain } from '../parts/send-again.js';
-import { StateWord } from '../parts/states.js';
+import { deliveryTone, StateWord } from '../parts/states.js';
 import { Ago, Sentence, Until } from '../parts/time.js';
 import { address } from '../route.js';
-import type { Tone } from '../words.js';
 
 /** Number of rows at first, and number added each time. */
 const step = 50;
@@ -329,15 +328,13 @@ function deliveryNamed(name: string) {
   return { workspace, pigeonholeId: Number(pigeonholeId), sequence: Number(sequence), replay: Number(replay) };
 }
 
-const tones: Readonly<Record<string, Tone>> = { delivered: 'good', dead: 'bad', retry: 'warning', waiting: 'busy' };
-
 function Outcome({ row, choice }: { readonly row: DeliveryOrAttempt; readonly choice: DeliveryChoice }) {
   const isAttempt = row.number !== undefined;
   const code = isAttempt ? row.cause : row.reason;
   const isSent = isAttempt && row.outcome !== 'delivered' && row.state === 'delivered';
   return (
     <>
-      <StateWord of={isAttempt ? attemptWords[row.outcome] : [tones[row.state] ?? 'quiet', row.outcome]} />
+      <StateWord of={isAttempt ? attemptWords[row.outcome] : [deliveryTone(row), row.outcome]} />
       {isAttempt ? <small class="why">try {row.try}</small> : null}
       {isAttempt && row.status !== null ? <small class="why">HTTP {row.status}</small> : null}
       {code === null ? null : (

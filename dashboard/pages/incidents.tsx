@@ -1,7 +1,7 @@
 import type { IncidentView } from '../../api/incidents.js';
 import { counted, formatSpan } from '../../base/words.js';
 import { useAsked, useParts } from '../asking/use-asked.js';
-import { Button } from '../parts/controls.js';
+import { ShowMore } from '../parts/controls.js';
 import { AskedPanel, PageHead, Panel, AwaitAnswer } from '../parts/panel.js';
 import { Clock, For, Sentence } from '../parts/time.js';
 import { labelOf } from '../words.js';
@@ -32,13 +32,7 @@ export function Incidents() {
           ) : (
             <>
               <List incidents={items} />
-              {next === null ? null : (
-                <div class="more">
-                  <Button look="link" onPress={showMore}>
-                    Show more
-                  </Button>
-                </div>
-              )}
+              {next === null ? null : <ShowMore onPress={showMore} />}
             </>
           )
         }

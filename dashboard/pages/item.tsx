@@ -6,8 +6,8 @@ import { useRemembered, useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { ListChoice, Button, Field } from '../parts/controls.js';
 import { AwaitAnswer, PageHead, Facts, itemLink, Panel, Written, Refusal } from '../parts/panel.js';
-import { StateWord } from '../parts/states.js';
-import { capitalized, type Tone } from '../words.js';
+import { deliveryTone, StateWord } from '../parts/states.js';
+import { capitalized } from '../words.js';
 import { Ago, Clock, Sentence, Until } from '../parts/time.js';
 import { address } from '../route.js';
 import { nameInWords } from '../../base/item-titles.js';
@@ -168,22 +168,13 @@ function Timeline({ item }: { readonly item: Why }) {
   );
 }
 
-const tones: Readonly<Record<string, Tone>> = {
-  delivered: 'good',
-  dead: 'bad',
-  retry: 'warning',
-  waiting: 'busy',
-  sending: 'busy',
-  behind: 'busy',
-};
-
 function SinkEntry({ entry }: { readonly entry: WhySink }) {
   const { sink, state, outcome, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = entry;
   return (
     <li>
       <a href={address.sink(sink)}>{sink}</a>
       <div>
-        <StateWord of={[reason === 'observe' ? 'quiet' : (tones[state] ?? 'quiet'), outcome]} />
+        <StateWord of={[deliveryTone({ state, reason }), outcome]} />
         {words === null ? null : (
           <>
             {': '}

@@ -10,7 +10,7 @@ import { useOnce } from '../asking/use-once.js';
 import { Button } from '../parts/controls.js';
 import { ForgetDialog, type NamedPerson } from '../parts/forget.js';
 import { AwaitAnswer, PageHead, Panel, Table, type Column, Written, named } from '../parts/panel.js';
-import { StateWord } from '../parts/states.js';
+import { deliveryTone, StateWord } from '../parts/states.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { OnlyForPeople } from '../parts/withheld-people.js';
 import { address } from '../route.js';
@@ -226,15 +226,6 @@ function shownProfile(profile: Readonly<Record<string, unknown>>): Record<string
 
 const consentTones: Readonly<Record<string, Tone>> = { obtained: 'good', refused: 'bad' };
 
-const tones: Readonly<Record<string, Tone>> = {
-  delivered: 'good',
-  dead: 'bad',
-  retry: 'warning',
-  waiting: 'busy',
-  sending: 'busy',
-  behind: 'busy',
-};
-
 const destinationColumns: readonly Column<DestinationView>[] = [
   ['Destination', 'name', ({ sink, type }) => named(<a href={address.sink(sink)}>{sink}</a>, type)],
   [
@@ -262,7 +253,7 @@ const destinationColumns: readonly Column<DestinationView>[] = [
     '',
     ({ record: { state, outcome, words, detail, reason } }) => (
       <>
-        <StateWord of={[reason === 'observe' ? 'quiet' : (tones[state] ?? 'quiet'), capitalized(words ?? outcome)]} />
+        <StateWord of={[deliveryTone({ state, reason }), capitalized(words ?? outcome)]} />
         {words === null ? null : <small class="below">{outcome}</small>}
         {detail === null ? null : (
           <small class="below">

@@ -144,6 +144,17 @@ export function Button({ children, onPress, look = 'plain', disabled = false, la
   );
 }
 
+/** The line below a list that shows more of it. */
+export function ShowMore({ onPress }: { readonly onPress: () => void }) {
+  return (
+    <div class="more">
+      <Button look="link" onPress={onPress}>
+        Show more
+      </Button>
+    </div>
+  );
+}
+
 interface PauseProps {
   readonly kind: Action['kind'];
   readonly name: string;

@@ -6,10 +6,10 @@ import { askPerson, carryOut, tell } from '../asking/act.js';
 import { post, refusalOf } from '../asking/ask.js';
 import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
-import { Plan } from '../pages/configuration.js';
 import { address } from '../route.js';
 import { Button } from './controls.js';
 import { Panel, Refusal } from './panel.js';
+import { Plan } from './plan.js';
 import { Ago } from './time.js';
 
 const patience = { patienceMs: 120_000 };

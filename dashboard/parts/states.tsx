@@ -18,6 +18,20 @@ export function StateWord({ of: [tone, word] }: { readonly of: ToneAndWord }) {
   );
 }
 
+const deliveryTones: Readonly<Record<string, Tone>> = {
+  delivered: 'good',
+  dead: 'bad',
+  retry: 'warning',
+  waiting: 'busy',
+  sending: 'busy',
+  behind: 'busy',
+};
+
+/** Returns the tone of the state of a change at a sink. An observing sink sent nothing. */
+export function deliveryTone({ state, reason }: { readonly state: string; readonly reason: string | null }): Tone {
+  return reason === 'observe' ? 'quiet' : (deliveryTones[state] ?? 'quiet');
+}
+
 /** Says who paused something, when and why. */
 export function Paused({ pause: { since, actor, reason } }: { readonly pause: PauseView }) {
   return (
