@@ -1,24 +1,13 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { byOrder } from '../ledger/sql-expressions.js';
+import type { DeliveryState } from './read-lanes.js';
 
 /** A delivery of a sink, in any pigeonhole. */
-export interface ListedDelivery {
+export interface ListedDelivery extends DeliveryState {
   readonly pigeonholeNumber: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  readonly sequence: number;
-  readonly replay: number;
-  readonly list: string;
-  readonly key: string;
-  readonly revision: number;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly detail: string | null;
-  readonly attempts: number;
-  readonly identity: boolean | null;
   readonly configuration: number;
-  readonly dueAt: Date | null;
-  readonly updatedAt: Date;
 }
 
 export const deliveryStateChoices = ['open', 'delivered', 'withheld', 'dead'] as const;

@@ -61,14 +61,23 @@ function tenMinutesOf(minute: string): string {
   return `floor(extract(epoch from ${minute}) / 600)`;
 }
 
-/** Instant after which minutes count, as an SQL expression. @param minutes placeholder of their number */
+/** Instant after which minutes count, as an SQL expression. @param minutes their number, or its placeholder */
 const startOf = (minutes: string): string => `date_trunc('minute', now()) - ${minutes}::int4 * interval '1 minute'`;
 
 /**
  * SQL for the changes by minute of one total: of pigeonhole `p`, or of lane `l`. Reads the total's minutes by the primary
  * key, and no other.
+ * @param of.minutes their number, or its placeholder
  */
-const changesOf = ({ sinkId, total }: { readonly sinkId: string; readonly total: string }): string =>
+const changesOf = ({
+  sinkId,
+  total,
+  minutes = '$1',
+}: {
+  readonly sinkId: string;
+  readonly total: string;
+  readonly minutes?: string;
+}): string =>
   `select r.minute, r.total - coalesce(lag(r.total) over (order by r.minute),
      (select b.total from progress b where b.pigeonhole_number = p.pigeonhole_number and b.sink_id = ${sinkId}
        and b.minute < r.minute
@@ -76,7 +85,7 @@ const changesOf = ({ sinkId, total }: { readonly sinkId: string; readonly total:
    from (
      select minute, max(total) as total from (
        select minute, total from progress where pigeonhole_number = p.pigeonhole_number and sink_id = ${sinkId}
-         and minute > ${startOf('$1')}
+         and minute > ${startOf(minutes)}
        union all select date_trunc('minute', now()), ${total}) known
      group by minute) r`;
 
@@ -172,7 +181,7 @@ export async function changesByStep(
   const [found, lanes, waiting] = await Promise.all([
     ledger.db.query<{ atMs: number; changes: number }>(
       `select ${stepOf} as "atMs", sum(d.changes)::int8 as changes
-       from pigeonholes p cross join lateral (${changesOf({ sinkId: '0', total: 'p.next_sequence - 1' }).replaceAll('$1', `${keptMinutes}`)}) d
+       from pigeonholes p cross join lateral (${changesOf({ sinkId: '0', total: 'p.next_sequence - 1', minutes: `${keptMinutes}` })}) d
        where d.changes > 0 and ($4::text is null or p.workspace = $4) and ($5::int8 is null or p.pigeonhole_id = $5)
          and ($3::text is null or exists (select 1 from lanes l join sinks s on s.id = l.sink_id
            where l.pigeonhole_number = p.pigeonhole_number and s.name = $3))
