@@ -8,4 +8,4 @@ const items = Number(process.env['PARITY_ITEMS'] ?? 0);
 const started = destinations.filter(([name]) => items > 0 && (name !== 'postgres' || hasPostgres()));
 for (const [name, start] of started) describeReadBack(name, start, { items, withinMs: 900_000 });
 
-if (started.length === 0) it.todo('reads many items back, if PARITY_ITEMS says how many');
+if (started.length === 0) it.skip('reads PARITY_ITEMS items back', () => undefined);

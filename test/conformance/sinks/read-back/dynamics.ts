@@ -3,7 +3,7 @@ import { type Contact, startDynamicsDouble } from '../../../../sandbox/dynamics/
 import { dynamicsConfigSchema } from '../../../../sinks/dynamics/config.js';
 import { createDynamicsSink } from '../../../../sinks/dynamics/dynamics.js';
 import { environmentOf } from '../../../../sinks/sink-environment.test-kit.js';
-import { changeOf, emailOf, type HeldDestination, numberIn, type Version } from './held-destination.js';
+import { emailOf, type HeldDestination, numberIn, personOf, type Version } from './held-destination.js';
 
 const records = [
   {
@@ -39,13 +39,7 @@ export async function startDynamics(): Promise<HeldDestination> {
     sink,
     findsCopies: false,
     leavesErased: true,
-    item: (number, version) =>
-      changeOf('attendees', number, version, {
-        id: number,
-        Email: emailOf(number),
-        Name: `Person ${number}`,
-        Title: titleOf(version),
-      }),
+    item: (number, version) => personOf(number, version, { Title: titleOf(version) }),
     contents: () =>
       [...double.contacts.values()].map((row) => {
         const { modifiedon: _, ...own } = row;

@@ -41,6 +41,12 @@ export interface HeldDestination {
 /** Starts a destination for this number of items. */
 export type StartDestination = (items: number) => Promise<HeldDestination>;
 
+/** Returns the change of an attendee's record. */
+export function personOf(number: number, version: Version, more: Fields) {
+  const data = { id: number, Email: emailOf(number), Name: `Person ${number}`, ...more };
+  return changeOf('attendees', number, version, data);
+}
+
 /** Returns the change of an item with its attendee's data. */
 export function changeOf(list: string, number: number, version: Version, data: Fields, around: Partial<Subject> = {}) {
   const revision = version === 'first' ? 1 : 2;

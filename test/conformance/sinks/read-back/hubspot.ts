@@ -4,7 +4,7 @@ import { startHubSpotDouble } from '../../../../sandbox/hubspot/start-hubspot-do
 import { createHubSpotSink } from '../../../../sinks/hubspot/hubspot.js';
 import { loadHubSpotConfig } from '../../../../sinks/hubspot/load-config.test-kit.js';
 import { environmentOf } from '../../../../sinks/sink-environment.test-kit.js';
-import { changeOf, emailOf, type HeldDestination, numberIn, type Version } from './held-destination.js';
+import { changeOf, emailOf, type HeldDestination, numberIn, personOf, type Version } from './held-destination.js';
 
 const records = [
   {
@@ -39,12 +39,7 @@ export async function startHubSpot(): Promise<HeldDestination> {
     item: (number, version) =>
       isNote(number)
         ? changeOf('qna-questions', number, version, { id: number, content: textOf(number, version) }, author(number))
-        : changeOf('attendees', number, version, {
-            id: number,
-            Email: emailOf(number),
-            Name: `Person ${number}`,
-            Company: textOf(number, version),
-          }),
+        : personOf(number, version, { Company: textOf(number, version) }),
     contents: () =>
       [contacts, notes].flatMap((type) =>
         portal.all(type).map((record) => {

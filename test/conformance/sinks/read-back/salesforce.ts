@@ -1,7 +1,7 @@
 import { field } from '../../../../sandbox/salesforce/sobject-type.js';
 import type { OrgRecord } from '../../../../sandbox/salesforce/org.js';
 import { TestOrg } from '../../../../sinks/salesforce/org.test-kit.js';
-import { changeOf, emailOf, type HeldDestination, numberIn, type Version } from './held-destination.js';
+import { emailOf, type HeldDestination, numberIn, personOf, type Version } from './held-destination.js';
 
 const record = {
   object: 'Contact',
@@ -34,13 +34,7 @@ export async function startSalesforce(): Promise<HeldDestination> {
     } as HeldDestination['sink'],
     findsCopies: true,
     leavesErased: true,
-    item: (number, version) =>
-      changeOf('attendees', number, version, {
-        id: number,
-        Email: emailOf(number),
-        Name: `Person ${number}`,
-        Title: titleOf(version),
-      }),
+    item: (number, version) => personOf(number, version, { Title: titleOf(version) }),
     contents: () =>
       records.all(records.type('Contact')).map(({ id, values }) => {
         const { SystemModstamp: _, LastModifiedDate: __, ...own } = values;
