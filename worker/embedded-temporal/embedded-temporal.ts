@@ -1,5 +1,6 @@
 import { renameSync, statSync, writeFileSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as passes } from 'node:timers/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildExit, type GuardedChild, startGuardedChild } from '../guarded-child.js';
@@ -53,6 +54,7 @@ const maxLogBytes = 10 * 1024 * 1024;
  * of them before the server listens.
  */
 const firstStarts = 3;
+const maxFirstPauseMs = 500;
 /**
  * Number of failed restarts in a row after which the process gives up. The cause is then permanent, such as a full
  * disk, a broken file or too little memory.
@@ -97,6 +99,8 @@ export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): P
       return server;
     } catch (error) {
       if (!(error instanceof EndedAtStartError) || starts === firstStarts) throw error;
+      // Programs that start at the same moment would choose from the same few ports again.
+      await passes(Math.random() * maxFirstPauseMs);
     }
   }
 }
